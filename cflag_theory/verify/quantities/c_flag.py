@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.witnesses.instances import described, exact_run, root
 from cflag_theory.verify.worst_cases.recursions import LocalWorst

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
 from cflag_theory.verify.witnesses.paths import walk

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -11,6 +10,7 @@ from cflag_theory.claims.c_flag.adaptive import client_rates as claim
 from cflag_theory.claims.c_flag.adaptive import clients
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
 from cflag_theory.claims.engine.points import put_in
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
 from cflag_theory.claims.c_flag.adaptive import clients as claim
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, at_rate, larger_m, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.claims.c_flag.adaptive import clients
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from math import isqrt
 
@@ -11,6 +10,7 @@ from cflag_theory.claims.c_flag.adaptive import rescaling as claim
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias_dot_sum, grad_dot_sum, m, sum2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
 from cflag_theory.claims.engine.points import put_in
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients

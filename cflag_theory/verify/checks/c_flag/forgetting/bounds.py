@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 from cflag_theory.claims.c_flag.forgetting import bounds as claim
 from cflag_theory.claims.c_flag.forgetting.terms import Gamma, grad_union, memory, omega2
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, m, r
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting.terms import omega_squared

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, m, r, sum2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.formulas import forgetting
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.objective import component_gradient, mean_gradient

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from cflag_theory.claims.c_flag.local_steps.drift import drift
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.quantities.c_flag import ExactRound, of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.c_flag.local_steps.drift import drift, error, gap_mean,
 from cflag_theory.claims.c_flag.local_steps.iag import before
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample

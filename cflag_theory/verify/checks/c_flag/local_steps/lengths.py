@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 
 from cflag_theory.claims.c_flag.local_steps import lengths as claim
 from cflag_theory.claims.engine.notation import L, beta, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.witnesses.instances import described, on_the_line

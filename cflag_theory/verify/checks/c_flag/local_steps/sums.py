@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.local_steps.drift import concave_round
 from cflag_theory.verify.evidence import Point, Sample

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -23,6 +22,7 @@ from cflag_theory.claims.engine.notation import (
     sum2,
     t,
 )
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.theorem2 import scaled as scaled_run
 from cflag_theory.verify.evidence import Point

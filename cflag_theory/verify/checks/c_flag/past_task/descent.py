@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -25,6 +24,7 @@ from cflag_theory.claims.engine.notation import (
     sum2,
 )
 from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.witnesses.instances import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.past_task import theorem5 as claim
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.c_flag.problem import assumptions as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L, grad_g
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients, mean_gradient
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
@@ -14,6 +13,7 @@ from cflag_theory.claims.c_flag.problem import objective as claim
 from cflag_theory.claims.c_flag.problem.update import delayed
 from cflag_theory.claims.engine.notation import E
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_value, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from math import comb, prod
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.problem import overfitting as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.kernels import Problem, uniform
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.memory import Draw, biases, draws

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 from cflag_theory.claims.c_flag.problem import similar as claim
 from cflag_theory.claims.c_flag.problem.assumptions import bias_i, grad_f_i, m_i
 from cflag_theory.claims.c_flag.problem.ours.memory import m_max, spread2
 from cflag_theory.claims.engine.notation import bias2, grad_f2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.memory import biases

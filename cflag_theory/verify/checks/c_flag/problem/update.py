@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cflag_theory.claims.c_flag.problem import update as claim
 from cflag_theory.claims.engine.notation import alpha, beta
 from cflag_theory.kernels import Problem
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, rationals, slopes, visited

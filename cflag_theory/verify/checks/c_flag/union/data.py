@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, rationals, root
 
 Clients = Sequence[Sequence[Component]]

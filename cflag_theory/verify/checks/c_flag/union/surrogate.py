@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -18,6 +17,7 @@ from cflag_theory.claims.c_flag.union import surrogate as claim
 from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, beta, k
 from cflag_theory.kernels import Problem, Trace, everything, random_glm, random_quadratic, random_separable, simulate
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
     AT_REST,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.moments import correlated_drifts as claim
 from cflag_theory.claims.cfl.moments import gradient_noise
 from cflag_theory.claims.cfl.symbols import C2, D2, F2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.moments.gradient_noise import Draw, drifting, mean, moments, shown, squared
 from cflag_theory.verify.evidence import Point

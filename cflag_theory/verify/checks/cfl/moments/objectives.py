@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from cflag_theory.claims.cfl.moments import objectives as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

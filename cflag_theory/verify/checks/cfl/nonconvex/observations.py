@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,6 +11,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import drift2
 from cflag_theory.claims.cfl.symbols import A2, B2, R2, t
 from cflag_theory.claims.cfl.weights.independent import past
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

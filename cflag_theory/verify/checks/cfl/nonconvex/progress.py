@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
 from cflag_theory.claims.cfl.nonconvex import progress as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of
 from cflag_theory.verify.checks.cfl.nonconvex.local_drift import distances, drift_constants

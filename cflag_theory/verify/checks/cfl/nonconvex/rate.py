@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
@@ -15,6 +14,7 @@ from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, T, eta, eta_l, sigma2
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.progress import star
 from cflag_theory.verify.checks.cfl.rates.fedavg import fresh, fresh_as_enumerated

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.one_round import leaning, progress
 from cflag_theory.claims.cfl.one_round import local_drift as claim
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.progress import WORLDS
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import sympy as sp
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.one_round.recursion import c_G, rho2
 from cflag_theory.claims.cfl.one_round.thresholds import long_root, root_c
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.quantities.cfl import WorldRound

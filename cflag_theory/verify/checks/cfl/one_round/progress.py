@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from cflag_theory.claims.cfl.one_round import progress as claim
 from cflag_theory.claims.cfl.symbols import eta, mu
 from cflag_theory.claims.cfl.vectors import draw, fresh
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.quantities.cfl import WorldRound

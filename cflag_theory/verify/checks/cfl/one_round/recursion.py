@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.one_round import recursion as claim
@@ -11,6 +10,7 @@ from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, m
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
 from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, WORLDS

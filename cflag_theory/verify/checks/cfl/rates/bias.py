@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -12,6 +11,7 @@ from cflag_theory.claims.cfl.rates import bias as claim
 from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.weighted_means import inverse, loss, mean, worlds
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.rates.remarks import D2_R2, G2_D2_R2
 from cflag_theory.claims.cfl.rates.theorems import eps
 from cflag_theory.claims.cfl.rates.weighted_means import phi
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, sigma2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

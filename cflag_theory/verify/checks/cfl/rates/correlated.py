@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import pairwise, product
 
 from cflag_theory.claims.cfl.rates.correlated import M2_R2, larger_AC, larger_BC, products, squares
 from cflag_theory.claims.cfl.symbols import A2, B2, C2, D2, F2, G2
 from cflag_theory.claims.cfl.weights.independent import M2, shared
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.weights.independent import described, optimal
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import C, drift2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, K, N, T, c_O, eta, sigma2
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.online import least_excess
 from cflag_theory.verify.checks.cfl.rates.theorems import fixed_clients, gaps

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.rates.remarks import D2_R2, G2_D2_R2, W_less, added, apart, clients, variance, variance_R2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2
 from cflag_theory.claims.cfl.weights.independent import M2, W, past, shared
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.weights.independent import described, optimal
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import C
 from cflag_theory.claims.cfl.symbols import A2, B2, T, c_O, eta
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

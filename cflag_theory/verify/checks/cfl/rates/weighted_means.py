@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.rates import weighted_means as claim
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

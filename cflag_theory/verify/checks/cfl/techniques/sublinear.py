@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -11,6 +10,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import eta
 from cflag_theory.claims.cfl.techniques import sublinear as claim
 from cflag_theory.claims.cfl.techniques import summation
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
@@ -46,6 +45,7 @@ from cflag_theory.claims.cfl.weights.correlated import (
 from cflag_theory.claims.cfl.weights.correlated import D2_positive as D2_here
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

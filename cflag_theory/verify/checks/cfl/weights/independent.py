@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.one_round.progress import dist
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta, eta_g, p_t, sigma2
 from cflag_theory.claims.cfl.weights.independent import M2, W, cross, loss_size, past, past2, past_sum, shared, v, w
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

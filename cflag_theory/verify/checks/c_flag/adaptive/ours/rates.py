@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from cflag_theory.claims.c_flag.adaptive.ours import rates as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L, alpha, bias_dot_sum, f_before, grad_dot_sum, sum2
 from cflag_theory.kernels import Trace, algorithm, everything, simulate
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.lemmas import adapted_values

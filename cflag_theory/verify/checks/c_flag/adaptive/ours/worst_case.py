@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive import clients, lemmas
 from cflag_theory.claims.c_flag.adaptive.ours import worst_case as claim
 from cflag_theory.claims.engine.notation import L, alpha, beta
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -14,6 +13,7 @@ from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
 from cflag_theory.claims.c_flag.forgetting.terms import gap, omega2
 from cflag_theory.claims.c_flag.local_steps.sums import norm_S
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sum2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting import terms
 from cflag_theory.verify.evidence import Point, Sample

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ from cflag_theory.claims.c_flag.local_steps.drift import error
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.quantities.c_flag import of_worst

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.c_flag.local_steps.ours import worst_path as claim
 from cflag_theory.claims.engine.notation import k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.quantities.c_flag import of_worst

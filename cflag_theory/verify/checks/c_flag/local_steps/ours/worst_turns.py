@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.c_flag.local_steps.drift import d, table
@@ -11,6 +10,7 @@ from cflag_theory.claims.c_flag.local_steps.ours import worst_turns as claim
 from cflag_theory.claims.c_flag.local_steps.ours.worst_order import d_turns, latest, n, rest, s
 from cflag_theory.claims.engine.notation import L, beta, grad_g
 from cflag_theory.claims.engine.notation import k as step_index
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.worst_cases.attaining import walk_attaining

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point

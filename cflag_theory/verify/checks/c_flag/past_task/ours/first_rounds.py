@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import in_T, met_ratio, past, resting
 from cflag_theory.verify.evidence import Point, Sample

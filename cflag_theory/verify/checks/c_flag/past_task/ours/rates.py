@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -13,6 +12,7 @@ from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import rates as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, m
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -14,6 +13,7 @@ from cflag_theory.claims.c_flag.problem.ours import memory as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import bias2, grad_f2
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.assumptions import bias_at, satisfying, shape

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from cflag_theory.claims.c_flag.union import surrogate as claim
 from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, beta, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
     AT_REST,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.c_flag.union import lemma3 as printed
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, r
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
     APART,

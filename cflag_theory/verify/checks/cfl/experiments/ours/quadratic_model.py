@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import sympy as sp
 
 from cflag_theory.claims.cfl.experiments.ours import quadratic_model as ours
 from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.experiments import quadratic_model
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 from cflag_theory.claims.cfl.nonconvex.descent import past, squares
@@ -12,6 +11,7 @@ from cflag_theory.claims.cfl.nonconvex.ours import coefficient as claim
 from cflag_theory.claims.cfl.nonconvex.progress import earlier, earlier2, q, q_best
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

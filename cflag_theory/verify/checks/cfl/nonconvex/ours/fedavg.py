@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import T
 from cflag_theory.claims.cfl.nonconvex.ours import fedavg as claim
 from cflag_theory.claims.cfl.nonconvex.ours import rate as runs
 from cflag_theory.claims.cfl.symbols import eta_l
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import constants
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients

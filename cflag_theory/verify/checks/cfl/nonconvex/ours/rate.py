@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import T
@@ -11,6 +10,7 @@ from cflag_theory.claims.cfl.nonconvex.descent import past, squares
 from cflag_theory.claims.cfl.nonconvex.ours import rate as claim
 from cflag_theory.claims.cfl.symbols import eta_l
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import constants
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients, stuck

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.rates.floors import apart2, start2
@@ -11,6 +10,7 @@ from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
 from cflag_theory.claims.cfl.rates.theorems import least, total
 from cflag_theory.claims.cfl.symbols import T, eta
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.strongly_convex import WORLDS, Moments, bounds
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps

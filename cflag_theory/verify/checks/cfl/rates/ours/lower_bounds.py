@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -11,6 +10,7 @@ from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2
 from cflag_theory.claims.cfl.rates.ours import lower_bounds as claim
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.checks.cfl.rates.weighted_means import loss

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.rates.ours import online as claim
@@ -12,6 +11,7 @@ from cflag_theory.claims.cfl.rates.ours.strongly_convex import n2
 from cflag_theory.claims.cfl.rates.ours.sum_over_rounds import summed
 from cflag_theory.claims.cfl.symbols import D2, N, T, eta, sigma2
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, current

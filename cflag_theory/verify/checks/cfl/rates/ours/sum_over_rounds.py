@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -11,6 +10,7 @@ from cflag_theory.claims.cfl.rates.ours import sum_over_rounds as claim
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import f_now
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.claims.cfl.symbols import mu as convexity
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

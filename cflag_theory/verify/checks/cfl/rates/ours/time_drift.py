@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -17,6 +16,7 @@ from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine.notation import L, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.fedavg import fresh
 from cflag_theory.verify.checks.cfl.rates.ours.sum_over_rounds import SIZES, expectation, mean_drifts

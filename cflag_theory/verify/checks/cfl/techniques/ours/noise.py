@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 from cflag_theory.claims.cfl.moments import gradient_noise
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.techniques import norms as techniques
 from cflag_theory.claims.cfl.techniques import summation
 from cflag_theory.claims.cfl.techniques.ours import noise as claim
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.moments.gradient_noise import Draw, drifting, mean, moments, squared, turning
 from cflag_theory.verify.checks.cfl.techniques.norms import FUNCTIONS, PAIRS, cases, dot, lift, minus, pair_values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -32,6 +31,7 @@ from cflag_theory.claims.cfl.weights.ours.correlated import (
 )
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.weights.correlated import (
     Vector,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -27,6 +26,7 @@ from cflag_theory.claims.cfl.weights.ours.variance import (
     y,
 )
 from cflag_theory.claims.engine.notation import L, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.correlated import constant_points, variance_points
 from cflag_theory.verify.checks.cfl.rates.remarks import more_correlation
