@@ -107,5 +107,5 @@ def _own(value: Any) -> Any:
     if type(value) is not Plain:
         return value
     new = _new(Fraction)
-    new._numerator, new._denominator = value._numerator, value._denominator
+    new._numerator, new._denominator = value.numerator, value.denominator
     return new
