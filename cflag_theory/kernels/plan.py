@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.cfl.framework import Framework
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Problem, digest

@@ -315,7 +315,7 @@ def _require_fractions(problem: Problem) -> None:
         arrays += [part.rows, part.shifts, part.weights, part.offsets]
     for array in arrays:
         for value in array.ravel().tolist():
-            if type(value) is not Fraction:
+            if not isinstance(value, Fraction):
                 raise InvalidInput(f"problem {problem.name!r} holds {value!r} among its fractions: use to_exact")
 
 

@@ -7,6 +7,7 @@ left out only if it introduces something that the point does not value: then it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import sympy as sp
@@ -56,6 +57,7 @@ def left_open(statement: Statement, point: Instance) -> Iterator[str]:
             yield from _everywhere(fact, running, point)
 
 
+@cache
 def _meanings(statement: Statement) -> dict[Fact, Definition]:
     """The definitions that introduce something, with what it is."""
     relations, others = ([f.relation.unfolded for f in facts] for facts in (statement.definitions, statement.facts))

@@ -41,6 +41,7 @@ def certificate_for(check: Callable[..., str | None], goal: Relation, given: Giv
     return found if found is not None and check(goal, dict(given), found) is None else None
 
 
+@cache
 def look_up(goal: Relation, given: Given) -> sp.Expr | None:
     """The kept certificate in the names of `given`, unchecked; None if there is none or it cannot be read."""
     name = key(goal, given)
@@ -72,6 +73,7 @@ def save(entries: Mapping[str, Any]) -> None:
     write_text(STORE, text, remedy="see that you may write to the package")
     load.cache_clear()
     certificate_for.cache_clear()
+    look_up.cache_clear()
 
 
 def key(goal: Relation, given: Given) -> str:

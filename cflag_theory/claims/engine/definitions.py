@@ -64,6 +64,7 @@ def assumptions(statement: Statement) -> tuple[Fact, ...]:
     return (*statement.hypotheses, *(fact for fact, what in meanings if isinstance(what, str)))
 
 
+@cache
 def _meanings(statement: Statement) -> tuple[Definition | str, ...]:
     # A symbol that has a meaning is nothing new: an equation for it restricts what it means.
     found = defined(

@@ -114,19 +114,23 @@ def _indices_fault(term: Any, indices: Iterable[sp.Expr]) -> str | None:
     return None if wrong is None else f"{wrong} in {term} need not be 0, 1, 2, ...: an index is a natural number"
 
 
-def printed(relation: Relation) -> Iterator[tuple[str, Any]]:
+@cache
+def printed(relation: Relation) -> tuple[tuple[str, Any], ...]:
     """The names in a relation as they are printed, with what each stands for; those of bound indices left out."""
-    for side in (relation.left, relation.right):
-        yield from ((str(symbol), symbol) for symbol in side.free_symbols)
-        for term in sp.preorder_traversal(side):
-            if isinstance(term, AppliedUndef):
-                yield f"{term.func}(", term.func
-            elif isinstance(term, Named | Function):
-                name, *indices = term.args
-                yield name.name + ("(" if indices or isinstance(term, Function) else ""), type(term)
-            elif isinstance(term, Gradient):
-                yield f"grad {term.args[0].args[0].name}(", Gradient
-            elif isinstance(term, Operator):
-                yield f"{term}(", Operator
-            elif isinstance(term, sp.NumberSymbol):
-                yield str(term), term
+    return tuple(sorted({name for side in (relation.left, relation.right) for name in _printed(side)}, key=str))
+
+
+def _printed(side: sp.Expr) -> Iterator[tuple[str, Any]]:
+    yield from ((str(symbol), symbol) for symbol in side.free_symbols)
+    for term in sp.preorder_traversal(side):
+        if isinstance(term, AppliedUndef):
+            yield f"{term.func}(", term.func
+        elif isinstance(term, Named | Function):
+            name, *indices = term.args
+            yield name.name + ("(" if indices or isinstance(term, Function) else ""), type(term)
+        elif isinstance(term, Gradient):
+            yield f"grad {term.args[0].args[0].name}(", Gradient
+        elif isinstance(term, Operator):
+            yield f"{term}(", Operator
+        elif isinstance(term, sp.NumberSymbol):
+            yield str(term), term

@@ -110,6 +110,14 @@ def _decided(
     return fault, "" if fault is not None else ask_z3(goal, dict(given))
 
 
+@cache
+def _concluded(
+    rule: str, terms: tuple[Any, ...], given: tuple[rules.Known, ...], strict: tuple[tuple[str, Relation], ...]
+) -> Relation:
+    """What a use of a rule shows; computed once a process, since statements share their steps."""
+    return rules.concluded(Use("", rule, terms, (), ""), list(given), dict(strict))
+
+
 class Examiner:
     """Takes the steps in order and keeps what has been established."""
 
@@ -141,7 +149,7 @@ class Examiner:
 
     def _watch(self, relation: Relation, names: dict[str, Any]) -> None:
         """Two things that print alike would let a reader see one where there are two."""
-        for name, meant in sorted(set(door.printed(relation)), key=str):
+        for name, meant in door.printed(relation):
             if names.setdefault(name, meant) != meant:
                 self.faults.append(f"two different things are printed as {name}")
 
@@ -187,7 +195,7 @@ class Examiner:
         if self._missing(step.name, step.given):
             return nothing
         try:
-            return rules.concluded(step, list(self._given(step.given)), self._strict())
+            return _concluded(step.rule, step.terms, self._given(step.given), tuple(self._strict().items()))
         except TermError as error:
             self.faults.append(f"{step.name!r}: {error}")
             return nothing

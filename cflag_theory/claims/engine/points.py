@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import sympy as sp
@@ -25,6 +28,10 @@ def sides_at(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[sp.Expr
         If a value is a float, or does not belong to the sort of its symbol.
     """
     exact = values if isinstance(values, Exact) else Exact(values)
+    try:
+        return _at(relation.left, exact), _at(relation.right, exact)
+    except _Other:
+        pass
     # At numbers a logarithm is sympy's, which knows that exp(log(2)) is 2.
     left, right = (
         side.xreplace(exact).replace(ln, sp.log) if side.has(ln) else side.xreplace(exact)
@@ -36,9 +43,51 @@ def sides_at(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[sp.Expr
     return left, right
 
 
+class _Other(Exception):
+    """An expression is more than sums, products and whole powers of fractions: sympy evaluates it."""
+
+
+def _at(expr: sp.Expr, exact: Exact) -> sp.Rational:
+    number = _value(expr, exact.fractions)
+    return sp.Rational(number.numerator, number.denominator)
+
+
+def _value(expr: sp.Expr, values: Mapping[sp.Expr, Fraction | int]) -> Fraction | int:
+    """What sympy makes of the expression at these values, which may contain more terms.
+
+    Raises
+    ------
+    _Other
+    """
+    found = values.get(expr)
+    if found is None:
+        if expr.is_Rational:
+            return _number(expr)
+        if expr.is_Add:
+            return sum(_value(part, values) for part in expr.args)
+        if expr.is_Mul:
+            return prod(_value(part, values) for part in expr.args)
+        if not (expr.is_Pow and expr.exp.is_Integer):
+            raise _Other
+        base, power = _value(expr.base, values), int(expr.exp)
+        if base == 0 and power < 0:
+            raise _Other
+        found = Fraction(base) ** power if power < 0 else base**power
+    return found
+
+
+def _number(value: sp.Rational) -> Fraction | int:
+    return Fraction(int(value.p), int(value.q)) if value.q != 1 else int(value.p)
+
+
 def covered_by(relation: Relation, values: Mapping[sp.Expr, Any]) -> bool:
     """Whether every symbol and every term of a sequence in the relation has a value."""
-    return not (relation.slack.xreplace(dict.fromkeys(values, sp.S.One)).atoms(sp.Symbol, AppliedUndef))
+    return _covered(relation, frozenset(values))
+
+
+@cache
+def _covered(relation: Relation, valued: frozenset[sp.Expr]) -> bool:
+    return not (relation.slack.xreplace(dict.fromkeys(valued, sp.S.One)).atoms(sp.Symbol, AppliedUndef))
 
 
 def holds_at(relation: Relation, values: Mapping[sp.Expr, Any]) -> bool:
@@ -50,7 +99,8 @@ def holds_at(relation: Relation, values: Mapping[sp.Expr, Any]) -> bool:
         If a side has no value there, or a value is not as `sides_at` needs it.
     """
     left, right = sides_at(relation, values)
-    gap = sp.expand(right - left)
+    gap = right - left
+    gap = gap if gap.is_Rational else sp.expand(gap)
     if gap.is_real is False or gap.has(sp.nan, sp.zoo, sp.oo):
         raise ValueError(f"a side of {relation} has no value there: it says nothing of this point")
     if not gap.is_Rational and _is_zero(gap):
@@ -81,6 +131,11 @@ class Exact(dict[sp.Expr, sp.Expr]):
             sort = sort_of(key)
             if not (sort.holds(value) if rational else _holds(sort, value)):
                 raise ValueError(f"{key} = {value} contradicts that {key} is {sort}")
+
+    @cached_property
+    def fractions(self) -> dict[sp.Expr, Fraction | int]:
+        """The values that are fractions."""
+        return {key: _number(value) for key, value in self.items() if isinstance(value, sp.Rational)}
 
 
 def _holds(sort: Sort, number: sp.Expr) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import sympy as sp
@@ -61,12 +61,20 @@ class Facts:
                     self.slacks.append((atoms(slack), fact.relation.op))
         meaning = {dummy: term for term, dummy in atoms.of.items()}
         free: set[sp.Symbol] = set().union(*(slack.free_symbols for slack, _ in self.slacks))
-        self.texts = {symbol: as_text(meaning.get(symbol, symbol)).strip("{}") for symbol in free}
-        named = meaning | {symbol: symbol for symbol in free}
-        signs = (f"{self.texts[symbol]}: {sign(named[symbol])}" for symbol in free)
-        plain = {symbol: sp.Symbol(self.texts[symbol]) for symbol in free}
+        self._named = {symbol: meaning.get(symbol, symbol) for symbol in free}
+
+    @cached_property
+    def texts(self) -> dict[sp.Symbol, str]:
+        """The variables as a model names them."""
+        return {symbol: as_text(term).strip("{}") for symbol, term in self._named.items()}
+
+    @cached_property
+    def key(self) -> str:
+        """What the facts say, as a hash."""
+        signs = (f"{text}: {sign(symbol)}" for symbol, text in self.texts.items())
+        plain = {symbol: sp.Symbol(text) for symbol, text in self.texts.items()}
         lines = (f"{as_text(slack.xreplace(plain))} {op}" for slack, op in self.slacks)
-        self.key = hashlib.sha256("\n".join([*sorted(lines), *sorted(signs)]).encode()).hexdigest()[:20]
+        return hashlib.sha256("\n".join([*sorted(lines), *sorted(signs)]).encode()).hexdigest()[:20]
 
     def hold(self, model: Mapping[str, str]) -> bool:
         """Whether every relation holds at the model's numbers, and every number is one that its symbol can take."""

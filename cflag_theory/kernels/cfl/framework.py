@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cflag_theory.kernels.algorithms import CORE_SET, EXACT, HERDING, NO_PAST, T
 from cflag_theory.kernels.cfl.drifts import NUMBERS, SIGNS, Drift
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.cfl.windows import Windows, longest
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import run_number

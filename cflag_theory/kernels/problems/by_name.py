@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from cflag_theory.errors import CflagError, InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
 from cflag_theory.kernels.cfl.drifts import NUMBERS
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory, uniform
 from cflag_theory.kernels.numbers import Array, is_finite_real
 from cflag_theory.kernels.own.files import is_plug_in, load

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple

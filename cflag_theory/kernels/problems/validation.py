@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem

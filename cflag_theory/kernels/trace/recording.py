@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import cflag_theory
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.algorithms import NO_PAST, Algorithm, row_as_dict
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import ROTATION, Memory
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.plan import DIAGNOSTICS, Outputs, Plan, slots

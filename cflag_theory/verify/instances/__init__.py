@@ -8,7 +8,6 @@ behind those that give its arguments may use these values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from inspect import signature
 from typing import Any
 
@@ -18,6 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.claims.pages.instances import Instances, Values
 from cflag_theory.claims.pages.text import bare, said
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.evidence import Point
 
 

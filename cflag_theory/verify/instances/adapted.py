@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ import sympy as sp
 
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from cflag_theory.claims.c_flag.adaptive.ours import worst_case
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias_dot_sum, grad_dot_sum, m, sum2
 from cflag_theory.claims.engine.points import put_in
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.instances.adapted import Round, norm, rounds_of_every_kind, with_gradients
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.instances.on_the_line import on_the_line
 from cflag_theory.verify.instances.paths import walk

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, cached_property
 from itertools import pairwise
 from operator import attrgetter
@@ -27,6 +26,7 @@ from cflag_theory.claims.c_flag.union import lemma3, surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as union_rounds
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k, r, t
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.instances.on_the_line import described, exact_run, on_the_line, root, slopes
 from cflag_theory.verify.instances.recursions import LocalWorst

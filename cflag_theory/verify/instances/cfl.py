@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from cflag_theory.claims.cfl.one_round.ours import round as one_round
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.vectors import client, draw, fresh
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run
 from cflag_theory.verify.instances.one_round import Client, Round, expectation, of_world

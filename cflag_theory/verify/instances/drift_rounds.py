@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import product
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.exact import Fraction
 
 #: The most runs that `expectation` makes.
 LIMIT = 2**16

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
 from typing import Any
@@ -25,6 +24,7 @@ from cflag_theory.kernels import (
     simulate,
     uniform,
 )
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import component_gradient, gradients

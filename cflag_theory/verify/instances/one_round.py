@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run
 
 #: A function on the line.

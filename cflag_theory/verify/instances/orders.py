@@ -22,9 +22,9 @@ beta L (E - 1) = 1 is proved nowhere but here; enumeration confirms it for small
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.instances.recursions import LocalWorst, check_size, check_step, local_worst
 
 #: Orders that an enumeration may look at.

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.exact import Fraction
 
 
 @dataclass(frozen=True)

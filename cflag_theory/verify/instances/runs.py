@@ -7,7 +7,6 @@ The rounds are those of the simulator on `Fraction`; only the average over the d
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.kernels.problems.problem import Components

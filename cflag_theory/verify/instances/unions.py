@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
 
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.instances.on_the_line import (
     Component,
     exact_run,

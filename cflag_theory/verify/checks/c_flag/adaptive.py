@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias_dot_sum, f_before, grad_dot_sum
 from cflag_theory.kernels import Problem, algorithm, everything, simulate
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import TOLERANCE, Point

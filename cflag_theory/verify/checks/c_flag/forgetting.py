@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, norm_S, rho_sum
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, m, r, sum2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.formulas import forgetting
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.problems.objective import component_gradient

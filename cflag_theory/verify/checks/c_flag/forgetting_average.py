@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.forgetting import average as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
 from typing import Any
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.local_steps.iag import before
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample

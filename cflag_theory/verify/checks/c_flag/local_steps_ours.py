@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -16,6 +15,7 @@ from cflag_theory.claims.c_flag.local_steps.ours import worst_order, worst_path,
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, norm_S, rho_sum
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances import orders

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
@@ -31,6 +30,7 @@ from cflag_theory.claims.engine.notation import (
     t,
 )
 from cflag_theory.kernels import Memory, Problem, Trace, everything, sign_bias, uniform
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from math import comb, prod
@@ -19,6 +18,7 @@ from cflag_theory.claims.engine.notation import E, alpha, beta
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.kernels import Problem, uniform
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_value, values
 from cflag_theory.verify.check import Check

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import Any
 
@@ -16,6 +15,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import bias2, grad_f2, grad_g, m, r
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.kernels import Problem, random_glm, random_quadratic, random_separable
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, mean_gradient
 from cflag_theory.verify.check import Check

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -15,6 +14,7 @@ from cflag_theory.claims.c_flag.union import lemma3, surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as ours
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, r
 from cflag_theory.kernels import Problem, Trace, everything, simulate
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.c_flag import of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.experiments import quadratic_model as model
 from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
 
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 

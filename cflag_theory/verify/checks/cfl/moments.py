@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,6 +11,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.moments import correlated_drifts, gradient_noise, information_loss
 from cflag_theory.claims.cfl.symbols import A2, B2, C2, D2, F2, G2
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.cfl.nonconvex.ours import fedavg, rate
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, T, eta, eta_l, sigma2
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.cfl import WorldRound

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from itertools import product
 from operator import attrgetter
@@ -17,6 +16,7 @@ from cflag_theory.claims.cfl.one_round.progress import c_B, gap
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import draw, fresh
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.cfl import WorldRound

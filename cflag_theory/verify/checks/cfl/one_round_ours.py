@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cflag_theory.claims.cfl.one_round.progress import drift2, gap, local_gap, n
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.notation import L, k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.cfl import WorldRound

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, Rows, Run, current, even
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

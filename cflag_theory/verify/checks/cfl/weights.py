@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -17,6 +16,7 @@ from cflag_theory.claims.cfl.weights import correlated as page
 from cflag_theory.claims.cfl.weights.ours import correlated as ours
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
+from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
