@@ -50,8 +50,7 @@ class _Pages(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         from cflag_theory.claims.pages.page import load
 
-        names = vars(module)
-        names["__getattr__"], names["CLAIMS"] = load(str(module.__file__), names)
+        load(Path(str(module.__file__)), vars(module))
 
 
 sys.meta_path.append(_Pages())

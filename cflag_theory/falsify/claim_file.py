@@ -23,13 +23,7 @@ _READ = 0.5
 
 
 def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
-    """A user's Python file as a module: run as an import would run it, with its own folder first on the path.
-
-    Raises
-    ------
-    InvalidInput
-        It cannot be read, raises or runs longer than `seconds`; `what` it should hold is named.
-    """
+    """A user's Python file as a module: run as an import would run it, with its own folder first on the path."""
     module = ModuleType(f"claims_of_{path.stem}")
     module.__file__ = str(path)
     sys.path.insert(0, str(path.absolute().parent))
@@ -50,13 +44,7 @@ def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Li
 
 
 def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
-    """The conjectures of a Python file, alone or in lists, or the claims of a page, in the order of the file.
-
-    Raises
-    ------
-    InvalidInput
-        As `run_file`; or the file holds no conjecture, or two of one name.
-    """
+    """The conjectures of a Python file, alone or in lists, or the claims of a page, in the order of the file."""
     path = Path(file)
     if path.suffix == ".page":
         return of_page(path)
@@ -78,13 +66,7 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
 
 
 def pages_of(path: Path | str) -> Folder:
-    """The claims of a page or a folder; as what a user's file runs, reading ends after a time.
-
-    Raises
-    ------
-    InvalidInput
-        As `read_folder`; or it takes too long.
-    """
+    """The claims of a page or a folder; as what a user's file runs, reading ends after a time."""
     try:
         with time_limit(_READING):
             return read_folder(path)
@@ -93,13 +75,7 @@ def pages_of(path: Path | str) -> Folder:
 
 
 def of_page(path: Path) -> list[Conjecture]:
-    """What a page says, as conjectures: "id", or "id.part" where a claim has several parts.
-
-    Raises
-    ------
-    InvalidInput
-        As `read_folder`; or the page says no relation.
-    """
+    """What a page says, as conjectures: "id", or "id.part" where a claim has several parts."""
     claims = pages_of(path).claims
     parts = [
         (f"{id}.{part.key}" if len(one.parts) > 1 else id, part) for id, one in claims.items() for part in one.parts

@@ -48,13 +48,7 @@ def _part_fault(part: Any) -> str | None:
 
 
 def symbols_of(terms: Iterable[Any]) -> list[sp.Symbol]:
-    """The symbols of some terms, in an order that does not change.
-
-    Raises
-    ------
-    InvalidInput
-        Two of them share a name: one name is one variable.
-    """
+    """The symbols of some terms, in an order that does not change."""
     found: dict[str, sp.Symbol] = {}
     for symbol in sorted(set().union(*(term.atoms(sp.Symbol) for term in terms)), key=sp.default_sort_key):
         if found.setdefault(symbol.name, symbol) != symbol:
@@ -66,11 +60,6 @@ def symbol_fault(symbol: sp.Symbol, one: Range | None) -> str | None:
     """What is wrong with a symbol that has this range; None if nothing is.
 
     sympy simplifies by the sort of a symbol: of sqrt(x**2) it makes x where x is positive. So the range lies within it.
-
-    Raises
-    ------
-    SortError
-        It has no sort. A symbol that is declared nothing is real: what sympy does to any complex number is right then.
     """
     bare = type(symbol) in (sp.Symbol, sp.Dummy) and symbol.assumptions0 == {"commutative": True}
     sort = Sort.REAL if bare else sort_of(symbol)
@@ -92,13 +81,7 @@ def symbol_fault(symbol: sp.Symbol, one: Range | None) -> str | None:
 
 
 def exact_value(expr: sp.Expr, values: Mapping[str, Any]) -> Any:
-    """An expression without a fault at exact values: a fraction, or an enclosure where it is irrational.
-
-    Raises
-    ------
-    InvalidInput
-        It has no value there.
-    """
+    """An expression without a fault at exact values: a fraction, or an enclosure where it is irrational."""
     if expr.is_Symbol:
         return values[expr.name]
     if expr.is_Rational:

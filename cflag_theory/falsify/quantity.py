@@ -66,13 +66,7 @@ class Quantity:
 
 
 def quantity(what: str, value: Any) -> Quantity:
-    """Read a side of a conjecture, or a hypothesis that is a Python function.
-
-    Raises
-    ------
-    InvalidInput
-        It is neither a function with named arguments, nor a sympy expression, nor a number.
-    """
+    """Read a side of a conjecture, or a hypothesis that is a Python function."""
     if isinstance(value, sp.Basic) and not callable(value):
         if not isinstance(value, sp.Expr):
             raise InvalidInput(f"{what} is {value}, which is no number: pass an expression with a value")
@@ -120,13 +114,7 @@ class Hypothesis:
 
 
 def hypothesis(index: int, value: Any) -> Hypothesis:
-    """Read a hypothesis: a Python predicate, a sympy relation, or a Relation of a claim.
-
-    Raises
-    ------
-    InvalidInput
-        It is none of these.
-    """
+    """Read a hypothesis: a Python predicate, a sympy relation, or a Relation of a claim."""
     what = f"hypothesis {index + 1}"
     if isinstance(value, Relational):
         turned = value.reversed if isinstance(value, sp.Ge | sp.Gt) else value

@@ -20,13 +20,7 @@ _LONGEST = 8192
 
 
 def as_exact(what: str, value: Any) -> Fraction:
-    """A number as the fraction that was written: 0.1 and "1/10" are both one tenth.
-
-    Raises
-    ------
-    InvalidInput
-        It is not a finite real number, or one of thousands of digits.
-    """
+    """A number as the fraction that was written: 0.1 and "1/10" are both one tenth."""
     try:
         if isinstance(value, float):
             return Fraction(repr(float(value)))

@@ -71,13 +71,6 @@ def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> 
     claim : path or str, optional
         The Python file of the conjecture, or what else names it, such as an id of the ledger. Without it, a replay
         needs the conjecture.
-
-    Raises
-    ------
-    InvalidInput
-        The finding is not a counterexample.
-    OutputError
-        The file cannot be written.
     """
     if not finding.refuted:
         raise InvalidInput(f"{finding.name} was not refuted, there is no counterexample to save: look at its status")
@@ -169,13 +162,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def of_the_ledger(words: str) -> Conjecture | None:
-    """The printed statement of a claim of the ledger, "ID" or "ID.PART"; None where the ledger has no such claim.
-
-    Raises
-    ------
-    CflagError
-        The claim has no such part, or no small instances are known for it.
-    """
+    """The printed statement of a claim of the ledger, "ID" or "ID.PART"; None where the ledger has no such claim."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.falsify.ledger.conjectures import ledger_conjecture
 

@@ -30,13 +30,7 @@ class Stated(Conjecture):
 
 
 def stated(name: str, statement: Statement) -> Stated:
-    """The conjecture that a statement holds.
-
-    Raises
-    ------
-    InvalidInput
-        It says no relation.
-    """
+    """The conjecture that a statement holds."""
     if statement.relation is None:
         raise InvalidInput(f"{name} says no relation: nothing can be decided")
     goal = statement.relation.unfolded

@@ -60,11 +60,6 @@ def problems(
     Problem
         With Fractions, for engine="reference"; constants "L" and "L_component" are bounds that exact arithmetic
         certified.
-
-    Raises
-    ------
-    InvalidInput
-        A parameter outside its range.
     """
     if convexity not in CONVEXITIES:
         raise InvalidInput(f"convexity is {convexity!r}: use one of {', '.join(CONVEXITIES)}")
@@ -150,13 +145,6 @@ def step_sizes(
         Its name, such as "alpha < 2/(L(1+m))" or "alpha <= 1/L": one of `cflag_theory.studies` RELATIONS.
     L, m : number
     E : int
-
-    Raises
-    ------
-    UnknownName
-        There is no such condition, or it depends on more than these numbers.
-    InvalidInput
-        No step sizes are on that side: the condition fixes them, or holds everywhere.
     """
     relation = RELATIONS.get(condition)
     values = {L_symbol: L, m_symbol: m, E_symbol: E}

@@ -48,17 +48,7 @@ class Check:
 def run_check(
     subject: Claim, check: Check, *, seed: int = 0, level: str = "quick", prover: str | None = None
 ) -> Verdict:
-    """Collect the evidence on a claim and decide it; `prover` as in `verify`.
-
-    Raises
-    ------
-    InvalidInput
-        Unknown level or prover.
-    MissingExtra
-        The prover is not installed.
-    InconsistentEvidence
-        If the claim is both proved and refuted.
-    """
+    """Collect the evidence on a claim and decide it; `prover` as in `verify`."""
     check_words(level, prover)
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
@@ -187,13 +177,7 @@ def with_runs(
     progress: Callable[[str], None] | None = None,
     kept: Kept | None = None,
 ) -> list[Verdict]:
-    """Decide again, with the relations evaluated along random float runs as more evidence; arguments as in `verify`.
-
-    Raises
-    ------
-    InconsistentEvidence
-        A run contradicts what is proved.
-    """
+    """Decide again, with the relations evaluated along random float runs as more evidence; arguments as in `verify`."""
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
     decided = []
     for subject, found in _collected(_along_runs, tuple(by_id), (seed, level), jobs, kept):

@@ -44,13 +44,7 @@ class Checked:
 
 
 def require_coq() -> str:
-    """The path of coqc.
-
-    Raises
-    ------
-    MissingExtra
-        It is not there.
-    """
+    """The path of coqc."""
     found = shutil.which("coqc")
     if found is None:
         raise MissingExtra("coqc is not installed: install Coq 8.16 or later (Debian: coq), or leave out --prover coq")
@@ -68,15 +62,7 @@ def run_coq(coqc: str, path: Path, *options: str) -> subprocess.CompletedProcess
 
 @cache
 def library() -> TemporaryDirectory[str]:
-    """A folder with the compiled files that whole theorems are made with; it lives as long as the process.
-
-    Raises
-    ------
-    MissingExtra
-        coqc is not installed.
-    CflagError
-        A file does not compile.
-    """
+    """A folder with the compiled files that whole theorems are made with; it lives as long as the process."""
     coqc, folder = require_coq(), TemporaryDirectory(ignore_cleanup_errors=True)
     for name in whole.LIBRARY:
         path = Path(folder.name) / f"{name}.v"
@@ -91,11 +77,6 @@ def check(lemmas: Sequence[Lemma], *, wholes: bool = False) -> Checked:
     """Compile the lemmas, leaving out one after another those that Coq does not accept.
 
     `wholes` are theorems about whole statements, which need the `library`.
-
-    Raises
-    ------
-    MissingExtra
-        coqc is not installed.
     """
     coqc = require_coq()
     left = list(lemmas)
@@ -149,11 +130,6 @@ def witness(
     A proof all of whose obligations Coq accepts has "coq" among its engines; what it does not accept is listed. Where
     the statement can be written as one theorem, vectors included, that is asked first, unless `wholes` is false: its
     lemmas are the obligations.
-
-    Raises
-    ------
-    MissingExtra
-        coqc is not installed.
     """
     cases = list(points)
     parts = {part.key: part for part in subject.parts}

@@ -37,11 +37,6 @@ class Point:
     The story is lines from which to replay it, besides the values. `part` restricts it to one part of the claim.
     `members` are the other values, by the name of a fact, at all the indices for which that fact is meant: the complete
     finite family of the instance. `unseen` says what a reader must see, where the values cannot cover everything.
-
-    Raises
-    ------
-    ValueError
-        Two values for one term, such as f(0) = 2 and f(k) = 1 at k = 0.
     """
 
     values: Mapping[sp.Expr, Any]
@@ -170,13 +165,7 @@ def _apart(part: Part) -> str | None:
 
 
 def applies(statement: Statement, point: Point) -> bool:
-    """Whether a point satisfies the hypotheses of a statement.
-
-    Raises
-    ------
-    ValueError
-        If it contradicts a definition: then it is not an instance of anything.
-    """
+    """Whether a point satisfies the hypotheses of a statement."""
     for fact in statement.definitions:
         if covered_by(fact.relation, point.values) and not holds_at(fact.relation, point.exact):
             raise ValueError(

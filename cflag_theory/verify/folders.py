@@ -71,13 +71,6 @@ def verify_folder(
         Claims; by default all.
     seed, level, jobs, prover, progress
         As `verify` takes them; level "full" draws more instances.
-
-    Raises
-    ------
-    InvalidInput
-        A page cannot be read: the message has the page, the line and the column.
-    InconsistentEvidence
-        A statement is proved and refuted.
     """
     check_words(level, prover)
     folder = pages_of(path)

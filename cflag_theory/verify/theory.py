@@ -108,27 +108,12 @@ def compile_theory(
         The claims that are asked about; by default all. Files that none of their theorems needs are left out.
     progress : callable
         Called with the name of each file when it is compiled.
-
-    Raises
-    ------
-    MissingExtra
-        coqc is not installed.
-    TheoryError
-        A file does not compile, admits something, or a theorem needs another axiom than the real numbers do.
     """
     return _compile(names_for(ids), progress)
 
 
 def compile_rules(*, progress: Callable[[str], None] = lambda file: None) -> dict[str, Theorem]:
-    """The same for the theorems behind the rules, which hold in every real inner-product space.
-
-    Raises
-    ------
-    MissingExtra
-        coqc is not installed.
-    TheoryError
-        As `compile_theory`.
-    """
+    """The same for the theorems behind the rules, which hold in every real inner-product space."""
     return _compile(sorted({name for names in rules().values() for name in names}), progress)
 
 

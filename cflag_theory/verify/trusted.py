@@ -18,9 +18,10 @@ PACKAGE = Path(__file__).parents[1]
 EXAMINER, IMPORTS = "claims/engine/examiner.py", "claims/imports.py"
 #: Where reading a page begins.
 PAGE = "claims/pages/page.py"
-#: Modules that the examiner imports and does not have to believe, with the reason.
+#: Modules that the examiner or the reader of pages imports and need not be believed, with the reason.
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
+    "claims/pages/instances.py": "it gives values, at which statements are evaluated",
 }
 #: What is trusted about a whole theorem besides Coq's kernel: that its text is the statement, and how Coq is asked. Of
 #: the files in Coq only the definitions are trusted (space, operator, smooth, maximum); their proofs are checked.
@@ -67,7 +68,7 @@ class Trusted:
 
 def trusted() -> tuple[Trusted, Trusted, Trusted, Trusted]:
     """The files that the examiner trusts, a whole theorem in Coq, and a point; and the reader of pages."""
-    reader = {name for name in imported(PAGE) | imported(IMPORTS) if name.startswith("claims/pages/")}
+    reader = {name for name in imported(PAGE) | imported(IMPORTS) if name.startswith("claims/pages/")} - set(CHECKED)
     examiner = sorted((imported(EXAMINER) | imported(IMPORTS)) - set(CHECKED) - reader)
     return (
         Trusted("sympy and z3, through the examiner", {name: _lines(name) for name in examiner}),

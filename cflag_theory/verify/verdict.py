@@ -213,13 +213,7 @@ class Verdict(Shown):
 
 
 def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
-    """The verdict that the evidence supports.
-
-    Raises
-    ------
-    InconsistentEvidence
-        If a statement was both proved and refuted, by an exact instance or along a run.
-    """
+    """The verdict that the evidence supports."""
     parts = tuple(_decide_part(claim, part, evidence) for part in claim.parts)
     verdicts = [part.verdict for part in parts if part.kind == "claim"]
     gravest = max(verdicts, key=GRAVITY.index) if verdicts else parts[0].kind

@@ -386,19 +386,13 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
 }
 
 
-def load(path: str, names: dict[str, Any]) -> tuple[Callable[[str], Any], dict[str, Callable[..., Claim]]]:
-    """Put the page beside a module into the module's names, of which it may use those that are there already.
-
-    Returns what the module calls `__getattr__`, so that type checkers take any name from it, and the page's claims.
-    """
-    place = Path(path).with_suffix(".page")
-    known = {name: value for name, value in names.items() if not name.startswith("_")}
-    page = Page(place.read_text(encoding="utf-8"), place.name, known)
-    names.update(page.public, PAGE=page)
+def load(place: Path, names: dict[str, Any]) -> None:
+    """Put a page's own names, itself and its claims into the names of a module, which has those that it uses too."""
+    page = Page(place.read_text(encoding="utf-8"), place.name)
 
     def of_page(name: str) -> Any:
         if name not in page.words.page or name in ALWAYS:
             raise AttributeError(f"{place.name} has no {name!r}")
         return page.words[name]
 
-    return of_page, page.claims
+    names.update(page.public, PAGE=page, CLAIMS=page.claims, __getattr__=of_page)

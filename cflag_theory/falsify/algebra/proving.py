@@ -71,13 +71,7 @@ class Attempt:
 
 
 def read(conjecture: Conjecture) -> Formula:
-    """A conjecture over numbers as relations.
-
-    Raises
-    ------
-    NotAlgebra
-        It has no formula; the message says why.
-    """
+    """A conjecture over numbers as relations."""
     if conjecture.runs:
         raise NotAlgebra("it is about runs")
     symbols = {}
@@ -117,13 +111,7 @@ def _relations(conjecture: Conjecture, symbols: Mapping[str, sp.Symbol]) -> list
 
 
 def formulas_of(one: Hypothesis, conjecture: Conjecture) -> tuple[Relation, ...]:
-    """A hypothesis about numbers as relations.
-
-    Raises
-    ------
-    NotAlgebra
-        It has no formula.
-    """
+    """A hypothesis about numbers as relations."""
     return _hypothesis(one, {name: _symbol(name, conjecture.variables[name]) for name in one.names})
 
 

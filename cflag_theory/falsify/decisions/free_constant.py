@@ -13,15 +13,7 @@ from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 
 
 def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
-    """Where the claim turns from refuted to proved, as its free variable moves over its range.
-
-    Raises
-    ------
-    InvalidInput
-        The free variable has no range.
-    KeyboardInterrupt
-        It came before the first answer; after that, what was found says that it was interrupted.
-    """
+    """Where the claim turns from refuted to proved, as its free variable moves over its range."""
     name = conjecture.free
     assert name is not None
     one = conjecture.variables.get(name)

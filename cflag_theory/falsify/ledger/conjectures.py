@@ -41,13 +41,6 @@ def ledger_conjecture(id: str, part: str | None = None, *, on: str = "printed") 
         One of its parts; the first without it.
     on : {"printed", "repair", "sharp"}
         Which statement of the part.
-
-    Raises
-    ------
-    UnknownName
-        No such claim, part or statement.
-    InvalidInput
-        The statement has no relation, or is an equation, or speaks of what no family of small instances gives.
     """
     claim, found = find_part(id, part)
     known = statements(found)

@@ -78,13 +78,7 @@ class Source:
 
 
 def find_part(id: str, key: str | None = None) -> tuple[Claim, Part]:
-    """A part of a claim, the first without a key.
-
-    Raises
-    ------
-    UnknownName
-        If the ledger has no such claim, or the claim no such part.
-    """
+    """A part of a claim, the first without a key."""
     found = claim(id)
     for part in found.parts:
         if key in (None, part.key):
@@ -94,13 +88,7 @@ def find_part(id: str, key: str | None = None) -> tuple[Claim, Part]:
 
 
 def source(id: str, key: str, on: str, statement: Statement) -> Source:
-    """The instances of a statement.
-
-    Raises
-    ------
-    InvalidInput
-        If none are known; the message says why.
-    """
+    """The instances of a statement."""
     return _source(id, key, on, statement)
 
 

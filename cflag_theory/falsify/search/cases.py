@@ -133,13 +133,7 @@ def _text(value: Any) -> Any:
 
 
 def from_text(conjecture: Conjecture, words: Mapping[str, Any], *, what: str) -> Case:
-    """The case that `to_text` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        A variable is missing or unknown, a number cannot be read, or lies outside of its range.
-    """
+    """The case that `to_text` wrote."""
     if set(words) != set(conjecture.variables):
         odd = ", ".join(sorted(set(words) ^ set(conjecture.variables)))
         raise InvalidInput(f"{what} and the claim differ in the variables {odd}: use the claim that it was made from")

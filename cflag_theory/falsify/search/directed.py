@@ -85,13 +85,7 @@ class Search:
             )
 
     def run(self) -> None:
-        """Search until the budget is spent.
-
-        Raises
-        ------
-        Found
-            A counterexample.
-        """
+        """Search until the budget is spent."""
         self._stage("corners", CORNERS, self._corners)
         self._stage("hypothesis", CORNERS + DRAWN, self._hypothesis)
         self._stage("optimisation", 1 - POLISH, self._optimise)

@@ -246,13 +246,7 @@ def _read_only(case: Case) -> Case:
 
 
 def _lacking(one: Hypothesis, values: Mapping[str, Any]) -> float:
-    """By how much a hypothesis fails on floats, relative to its sides; 0 where it holds up to rounding.
-
-    Raises
-    ------
-    ArithmeticError, ValueError
-        It has no value on floats.
-    """
+    """By how much a hypothesis fails on floats, relative to its sides; 0 where it holds up to rounding."""
     if one.predicate is not None:
         return 0.0 if _truth(one.predicate, one.predicate.floats(values)) else 1.0
     left, right = (float(part.floats(values)) for part in one.sides)

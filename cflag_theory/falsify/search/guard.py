@@ -190,17 +190,7 @@ Limit = Callable[[float, tuple[str, ...]], AbstractContextManager[None]]
 def guarded(
     seconds: float, files: tuple[str, ...], what: str, at: str = "", *, limit: Limit = time_limit
 ) -> Iterator[None]:
-    """Errors of a user's code inside of the block as `InvalidInput` with file and line.
-
-    Raises
-    ------
-    InvalidInput
-        The code raised.
-    TookTooLong
-        It took longer than `seconds`; `OutOfTime` where these are few, or none of the user's files was at work.
-    Undecided, NoMeaning
-        Passed on: no errors, but a comparison of enclosures that overlap, or what small instances do not give.
-    """
+    """Errors of a user's code inside of the block as `InvalidInput` with file and line."""
     place = f" at {at}" if at else ""
     remedy = "fix it, or exclude the case by a range or a hypothesis" if at else "fix it"
     try:

@@ -13,13 +13,7 @@ from cflag_theory.kernels.own.algorithms import from_step
 
 
 def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | None:
-    """The problem of a case; None where its numbers make none.
-
-    Raises
-    ------
-    InvalidInput
-        The user's own function returned something else.
-    """
+    """The problem of a case; None where its numbers make none."""
     if isinstance(conjecture.problem, Family):
         return conjecture.problem.build(case)
     builder = conjecture.builder
@@ -31,13 +25,7 @@ def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | Non
 
 
 def run(conjecture: Conjecture, case: Mapping[str, Any], problem: Problem) -> Trace | None:
-    """The run of a case, on the problem's number type; None where it leaves the finite numbers.
-
-    Raises
-    ------
-    InvalidInput
-        The run does not fit the problem, or a local step returned no vector.
-    """
+    """The run of a case, on the problem's number type; None where it leaves the finite numbers."""
     row, memory, beta = conjecture.algorithm, conjecture.memory, case.get("beta")
     if conjecture.step is not None:
         # The step has its beta from the case, if it takes one; the run needs some number.

@@ -132,13 +132,7 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
 
 
 def _rising(fact: Fact) -> None:
-    """That later indices of a hypothesis are later members, so that the last ones stand for all of them.
-
-    Raises
-    ------
-    NoMeaning
-        A member's index is another expression.
-    """
+    """That later indices of a hypothesis are later members, so that the last ones stand for all of them."""
     for term in (*_deep(fact.relation.left), *_deep(fact.relation.right)):
         for place in term.args[1:] if isinstance(term, Named | Function) else ():
             if any(place.has(index) for index in fact.forall):
@@ -241,13 +235,7 @@ def _deep(expr: sp.Expr) -> Iterator[sp.Basic]:
 
 
 def _growing(fact: Fact, way: Continuation) -> sp.Symbol | None:
-    """The index that stands in a hypothesis as a number, too, or at which a family is a progression.
-
-    Raises
-    ------
-    NoMeaning
-        There are two, or there is one that is both, where the progression is geometric.
-    """
+    """The index that stands in a hypothesis as a number, too, or at which a family is a progression."""
     sides = (fact.relation.left, fact.relation.right)
     places = [
         place

@@ -56,13 +56,7 @@ class Instances(Conjecture):
 
 
 def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances:
-    """A conjecture with vectors over small explicit instances.
-
-    Raises
-    ------
-    InvalidInput
-        It cannot be read.
-    """
+    """A conjecture with vectors over small explicit instances."""
     reading = with_entries(read_vectors(conjecture, free))
     family = _Family(reading, dict(conjecture.variables))
     names = list(family.ranges)

@@ -79,15 +79,7 @@ class Proved(NamedTuple):
 
 
 def prove_vectors(reading: Reading) -> Proved | None:
-    """The claim as a statement with a proof that the examiner accepts, or None.
-
-    Raises
-    ------
-    InconsistentEvidence
-        The examiner refuses a proof that was found.
-    InvalidInput
-        The hypotheses contradict each other.
-    """
+    """The claim as a statement with a proof that the examiner accepts, or None."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
     norms = goal.op == "<=" and reading.norms and all(map(manifestly_nonnegative, map(_plain, (goal.left, goal.right))))

@@ -91,13 +91,7 @@ def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:
 
 
 def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Reading:
-    """A conjecture with vectors as relations; `free` is the value of its free constant.
-
-    Raises
-    ------
-    InvalidInput
-        A side or a hypothesis is not a sympy expression, or takes vectors for numbers.
-    """
+    """A conjecture with vectors as relations; `free` is the value of its free constant."""
     name = conjecture.name
     if isinstance(conjecture, Stated):
         return Reading(

@@ -22,13 +22,7 @@ from cflag_theory.verify.evidence import Point
 
 
 def points_of(subject: Claim) -> Iterator[Point]:
-    """The instances that stand on a claim's page.
-
-    Raises
-    ------
-    InvalidInput
-        A value is none of its symbol's sort; no family has the name that the page gives; it lacks a number.
-    """
+    """The instances that stand on a claim's page."""
     for block in subject.instances:
         try:
             for point in _of_family(subject, block) if block.family else _plainly(subject, block):

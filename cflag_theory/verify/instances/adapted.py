@@ -175,13 +175,7 @@ class Round:
         return found
 
     def agree(self, what: str, same: bool) -> None:
-        """Raise unless the simulation and what is written out here are the same.
-
-        Raises
-        ------
-        InconsistentEvidence
-            If they are not.
-        """
+        """Raise unless the simulation and what is written out here are the same."""
         if not same:
             raise InconsistentEvidence(f"{what} of the simulation is not the one written out: {self.words()}")
 

@@ -125,13 +125,7 @@ def slopes(problem: Problem, at: Fraction | None = None) -> tuple[Fraction, Frac
 
 
 def root(square: Fraction) -> Fraction:
-    """The root of a rational square; on the line every norm is rational.
-
-    Raises
-    ------
-    ValueError
-        If it is no square of a rational number.
-    """
+    """The root of a rational square; on the line every norm is rational."""
     found = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     if found**2 != square:
         raise ValueError(f"{square} has no rational root")

@@ -87,13 +87,7 @@ _MEASURES: dict[str, Callable[[LocalWorst], Fraction]] = {
 
 
 def measure(quantity: str, worst: LocalWorst) -> Fraction:
-    """A quantity of `worst_order` in the worst case of one order.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown quantity.
-    """
+    """A quantity of `worst_order` in the worst case of one order."""
     if quantity not in _MEASURES:
         raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")
     return _MEASURES[quantity](worst)
@@ -116,11 +110,6 @@ def worst_order(quantity: str, *, n: int, local_steps: int, step: Fraction | int
     -------
     tuple of int
         The refreshes at k = 1, ..., E - 1.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown quantity, sizes below 1, a step size that is not a fraction or negative.
     """
     if quantity not in _MEASURES:
         raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")
@@ -140,13 +129,7 @@ def worst_order(quantity: str, *, n: int, local_steps: int, step: Fraction | int
 
 
 def all_worst(n: int, local_steps: int, step: Fraction) -> Iterator[LocalWorst]:
-    """The worst case of every order up to relabelling.
-
-    Raises
-    ------
-    InvalidInput
-        More orders than `LIMIT`.
-    """
+    """The worst case of every order up to relabelling."""
     count = count_up_to_relabelling(n, local_steps)
     if count > LIMIT:
         raise InvalidInput(

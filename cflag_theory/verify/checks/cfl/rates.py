@@ -64,13 +64,7 @@ def behind(rounds: int, smooth: int = 1) -> Found:
 
 
 def plateau(root: int, rounds: int) -> Found:
-    """f(w_T) - f* and sqrt(n) D/(2 T) for n = root^2 and L = D = 1, eta = 1/9, all signs being alike by symmetry.
-
-    Raises
-    ------
-    ArithmeticError
-        If an iterate leaves the unit ball, where the common part of the losses is constant.
-    """
+    """f(w_T) - f* and sqrt(n) D/(2 T) for n = root^2 and L = D = 1, eta = 1/9, all signs being alike by symmetry."""
     n, eta = root**2, Fraction(1, 9)
     w = [_ZERO] * n
     for drawn, t in enumerate(range(rounds - n + 1, rounds + 1), 1):

@@ -87,13 +87,7 @@ UNITS: dict[sp.Symbol, Unit] = {
 
 
 def unit(expr: sp.Expr) -> Unit:
-    """The unit of an expression.
-
-    Raises
-    ------
-    ArithmeticError
-        If terms of different units are added.
-    """
+    """The unit of an expression."""
     if expr.is_number:
         return sp.S.Zero, sp.S.Zero
     if expr.is_Symbol:

@@ -36,13 +36,7 @@ def dot(u: Sequence[Any], v: Sequence[Any]) -> Fraction:
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
-    """Gauss and Jordan, exactly.
-
-    Raises
-    ------
-    StopIteration
-        If the matrix is singular.
-    """
+    """Gauss and Jordan, exactly."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for column in range(len(rows)):
         pivot = next(i for i in range(column, len(rows)) if rows[i][column])
@@ -155,13 +149,7 @@ def chain(correlation: Fraction, t: int) -> Draws:
 
 
 def bounded(correlation: Fraction, d2: Fraction, r2: Fraction, draws: Draws, drifts: str) -> Point:
-    """Drifts that Assumption 7 allows, D times the signs drawn, with the solution of (7).
-
-    Raises
-    ------
-    ArithmeticError
-        If the drifts violate the assumption, or have a mean.
-    """
+    """Drifts that Assumption 7 allows, D times the signs drawn, with the solution of (7)."""
     t = len(draws[0][1])
     p, _ = weights(correlation, d2, r2, t)
     pairs = list(product(range(t), repeat=2))
