@@ -11,20 +11,20 @@ import cflag_theory
 PACKAGE = Path(cflag_theory.__file__).parent
 #: Lines of Python and pages, at most.
 ROOMS = {
-    "": 805,
-    "bridge": 11212,
-    # 98 pages in place of 91 modules and of seven tables, which had another 1,073 lines; 1,600 lines read pages.
-    # Coq is told that f(k) and f(1) are one number at k = 1: 5 lines.
-    "claims": 24137,
-    "cli": 6687,
-    "conform": 2436,
-    # Continuations for ever of instances with vectors.
-    "falsify": 9090,
-    "figures": 2013,
-    "kernels": 14709,
-    "studies": 11198,
-    "testing": 463,
-    "verify": 17333,
+    "": 785,
+    "bridge": 10894,
+    # Instances stand on the pages, and not in `verify`; folders of pages by others, and what a failing step lacks, are
+    # read here too; imports identify a run's vectors with a round's.
+    "claims": 25300,
+    "cli": 6721,
+    "conform": 2400,
+    # A statement of a page as a conjecture; sequences and numbers that equations give.
+    "falsify": 8996,
+    "figures": 1975,
+    "kernels": 14562,
+    "studies": 10919,
+    "testing": 451,
+    "verify": 11842,
 }
 
 
@@ -45,4 +45,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_447_000
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_299_188

@@ -349,29 +349,15 @@ class _Work:
         if self.conjecture.runs:
             yield "problems outside of the family, and runs longer than the ranges of E and T"
         counted = (
-            (evaluator.vanishing, "case is 0 <= 0", "cases are 0 <= 0"),
-            (
-                search.unconfirmed,
-                "case where floats saw a violation and exact arithmetic did not",
-                "cases where floats saw a violation and exact arithmetic did not",
-            ),
-            (
-                evaluator.unaffordable,
-                f"exact run that took more than {self.seconds:g} s",
-                f"exact runs that took more than {self.seconds:g} s",
-            ),
-            (
-                evaluator.diverged,
-                "run that diverged, every engine stops at ||x||^2 > 1e200",
-                "runs that diverged, every engine stops at ||x||^2 > 1e200",
-            ),
-            (
-                evaluator.undecided,
-                "exact case where enclosures of irrational numbers overlap",
-                "exact cases where enclosures of irrational numbers overlap",
-            ),
+            (evaluator.vanishing, "case{s} {be} 0 <= 0"),
+            (search.unconfirmed, "case{s} where floats saw a violation and exact arithmetic did not"),
+            (evaluator.unaffordable, f"exact run{{s}} that took more than {self.seconds:g} s"),
+            (evaluator.diverged, "run{s} that diverged, every engine stops at ||x||^2 > 1e200"),
+            (evaluator.undecided, "exact case{s} where enclosures of irrational numbers overlap"),
         )
-        yield from (f"{count} {one if count == 1 else more}" for count, one, more in counted if count)
+        for count, words in counted:
+            if count:
+                yield f"{count} {words.format(s='s' * (count > 1), be='are' if count > 1 else 'is')}"
 
     def _refuted(self, found: Found) -> Finding:
         case = found.case
