@@ -146,7 +146,8 @@ class OneMemory:
             f"One objective of four is drawn and followed with weight 1, no loss, no noise, N = K = 1, eta = "
             f"{self.eta}, L = {self.L}, D^2 = 3/4, G = A = B = 0. In R^4, U_k = e_k - (1/4, ..., 1/4) and w_1 = 0, "
             "draw k runs along r U_k, where f' = (5/6) s U_k and the drift is (1/3 + (4/3) s) U_k, s from 0 at r "
-            "= 4 to 1 at r = 8 and further out; the other draws' drifts are there (U_j/3 - (4/9) s U_k)."
+            "= 4 to 1 at r = 8 and further out; the other draws' drifts are there (U_j/3 - (4/9) s U_k). That the "
+            "bumps go on off the rays, radial and in balls that are disjoint, is argued and not computed."
         )
 
 
