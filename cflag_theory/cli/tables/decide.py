@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.text import Text
 
-from cflag_theory.cli.tables import decide as falsify
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.falsify.decisions.constants import LARGEST_FACTOR, Constant
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
@@ -18,7 +17,7 @@ from cflag_theory.falsify.saving import Replay
 
 def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None) -> None:
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
-    falsify.finding(found.finding, replay=replay, status=found.outcome)
+    finding(found.finding, replay=replay, status=found.outcome)
     console = Page()
     for line in found.instance:
         console.say(f"  {line}")

@@ -159,7 +159,7 @@ EXPECTED = {
     "cfl.thm4_7_cO": Expectation("typo", plants=built(LESS, on="repair")),
     "cfl.fedavg_rates": Expectation(
         "false needs-hypothesis typo typo needs-hypothesis needs-hypothesis",
-        undrawn={"noise": "runs over many rounds", "generally": "runs over many rounds"},
+        undrawn=dict.fromkeys(("noise", "generally", "sum", "generally_sum"), "runs over many rounds"),
         plants=(
             *built("1/2", LESS, part="generally", on="repair", verdict="open"),
             *without("fresh", part="generally", on="repair", verdict="open"),

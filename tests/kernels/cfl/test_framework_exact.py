@@ -93,7 +93,7 @@ def test_an_exact_past_is_algorithm_two_without_residual(windows, weights):
     written_out = algorithm_two(problem, weights, Fraction(3, 2), beta=BETA, local_steps=2, rounds=3)
     for t, x in enumerate(written_out):
         assert (trace.iterates[0, t + 1] == x).all()
-    assert all(type(value) is Fraction for column in trace.columns.values() for value in column.ravel())
+    assert all(isinstance(value, Fraction) for column in trace.columns.values() for value in column.ravel())
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_herding_is_algorithm_three():
 def test_models_of_rational_potentials_stay_rational(row):
     problem = moving(6, potential=GEMAN, N=1, n=1, rows_per=(1, 1), drift=replace(DRIFT, sigma=0))
     trace = simulate(problem, row, beta=BETA, local_steps=1, rounds=2, engine="reference", iterates=True)
-    assert all(type(value) is Fraction for value in trace.iterates.ravel())
+    assert all(isinstance(value, Fraction) for value in trace.iterates.ravel())
 
 
 def test_the_noisy_quadratic_model_can_be_exact():

@@ -132,7 +132,7 @@ def test_an_exact_run_of_an_own_step():
     row = own_algorithm(lambda x, gradient, beta: x - beta * gradient)
     mine, theirs = (simulate(parabolas(), one, beta=Fraction(1, 8), **run) for one in (row, "fedavg"))
     assert (mine.iterates == theirs.iterates).all()
-    assert all(type(one) is Fraction for one in mine.iterates.ravel())
+    assert all(isinstance(one, Fraction) for one in mine.iterates.ravel())
     with pytest.raises(InvalidInput, match=r"local_step returned .*, which is not a fraction, in an exact run"):
         simulate(parabolas(), own_algorithm(lambda x: np.array([0.5])), beta=1, local_steps=1, rounds=1)
 

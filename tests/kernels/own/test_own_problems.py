@@ -129,7 +129,7 @@ def test_an_exact_run_is_exact():
     for t in range(3):
         assert (trace.iterates[0, t] == x).all()
         x = x - Fraction(1, 10) * (curvature * x + x[::-1])
-    assert all(type(one) is Fraction for one in trace.iterates.ravel())
+    assert all(isinstance(one, Fraction) for one in trace.iterates.ravel())
     with pytest.raises(InvalidInput, match="an exact problem needs an exact one: state L="):
         finite_sum((quartic, quartic_gradient), past=[[1]], current=[[1]], start=start)
     with pytest.raises(InvalidInput, match="not a fraction, in an exact run"):

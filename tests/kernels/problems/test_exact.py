@@ -86,7 +86,7 @@ def test_reference_is_algorithm_one_and_22_and_24_leave_no_residual(problem, siz
         assert (trace.iterates[0, t + 1] == x).all()
         assert (of_22 == 0).all()
         assert (of_24 == 0).all()
-    assert all(type(value) is Fraction for column in trace.columns.values() for value in column.ravel())
+    assert all(isinstance(value, Fraction) for column in trace.columns.values() for value in column.ravel())
 
 
 @pytest.mark.parametrize("row", ["c_flag", "fedtrack", "fedavg", "fedprox", "scaffold", "local_gd"])
