@@ -9,7 +9,7 @@ def test_the_examiner_trusts_what_it_imports_and_nothing_that_is_checked():
     examiner, coq, _, _ = trusted.trusted()
     assert {"claims/engine/examiner.py", "claims/engine/algebra.py", "claims/engine/terms.py"} <= set(examiner.lines)
     assert not set(examiner.lines) & set(trusted.CHECKED)
-    assert set(trusted.CHECKED) <= trusted.imported(trusted.EXAMINER)
+    assert set(trusted.CHECKED) <= trusted.imported(trusted.EXAMINER) | trusted.imported(trusted.PAGE)
     assert not any("finder" in name or "coq" in name for name in examiner.lines)
     assert coq.total < examiner.total
 
@@ -33,9 +33,9 @@ def test_the_lines_are_counted(capsys):
 
 def test_the_trusted_base_does_not_grow():
     examiner, coq, point, reader = trusted.trusted()
-    assert examiner.total <= 4353
-    assert coq.total <= 2295
-    assert point.total <= 2447
+    assert examiner.total <= 4350
+    assert coq.total <= 2268
+    assert point.total <= 2433
     assert reader.total <= 1780
     for name in ("points", "plain", "printing"):
         assert f"claims/engine/{name}.py" not in examiner.lines
