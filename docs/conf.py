@@ -33,7 +33,7 @@ html_copy_source = False
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-exclude_patterns = ["_build", "notebooks"]
+exclude_patterns = ["_build", "notebooks", "examples"]
 myst_heading_anchors = 3
 default_role = "code"
 # Words of the types in docstrings are looked up as names; some words, such as size, name several things.
