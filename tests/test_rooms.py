@@ -12,11 +12,12 @@ PACKAGE = Path(cflag_theory.__file__).parent
 #: Lines of Python and pages, at most.
 ROOMS = {
     "": 785,
-    "bridge": 10894,
+    # What modules that are joined now said of themselves stands with their classes.
+    "bridge": 10955,
     # Instances stand on the pages, and not in `verify`; folders of pages by others, and what a failing step lacks, are
     # read here too; imports identify a run's vectors with a round's.
     "claims": 25297,
-    "cli": 6720,
+    "cli": 6726,
     "conform": 2400,
     # A statement of a page as a conjecture; sequences and numbers that equations give.
     "falsify": 8996,
@@ -24,7 +25,7 @@ ROOMS = {
     "kernels": 14562,
     "studies": 10919,
     "testing": 451,
-    "verify": 11843,
+    "verify": 11836,
 }
 
 
@@ -45,4 +46,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_299_231
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_303_338

@@ -1,4 +1,7 @@
-"""The report: a page that works offline, with its figures and derivations in files beside it."""
+"""The report: a page that works offline, with its figures and derivations in files beside it.
+
+Formulas are MathML: each is converted once, and broken at its top-level signs where it is long.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`conform`: a user's functions against the reference, on small problems in exact arithmetic or in floats."""
+"""`conform`: a user's functions against a reference, by name, on small problems in exact arithmetic or in floats."""
 
 from __future__ import annotations
 

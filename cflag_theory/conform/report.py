@@ -1,4 +1,4 @@
-"""What a comparison found, in words and as data."""
+"""What a comparison found: the first quantity that differs, and the slips that reproduce a user's numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running an implementation round by round, and recording what it computes."""
+"""Running an implementation round by round: what it computes, and where it first makes a single-precision number."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from bridge_conforming import METHODS, bridge_round, ewc_client, flagged, tracke
 from needs import LONG
 
 from cflag_theory.bridge.methods import finetune, flag
+from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Union
 from cflag_theory.bridge.methods.fedavg import FedProx, MimeLite
 from cflag_theory.bridge.methods.finetune import FineTune, Job
-from cflag_theory.bridge.methods.replay import ErRing, Ewc, Union
 from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.models import rates
 from cflag_theory.bridge.models.iag_table import DelayedGradient, KeptRows

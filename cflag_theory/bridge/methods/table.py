@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Icarl, Nccl
 from cflag_theory.bridge.methods.distilled import Lwf
 from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
 from cflag_theory.bridge.methods.finetune import FineTune
 from cflag_theory.bridge.methods.flag import CFlag
 from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
-from cflag_theory.bridge.methods.replay import ErRing, Ewc, Icarl, Nccl
 from cflag_theory.bridge.methods.target import Target
 from cflag_theory.bridge.methods.taylor import CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.track import FedTrack

@@ -32,10 +32,10 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
 from cflag_theory.bridge.methods.base import Round, Vectors
+from cflag_theory.bridge.methods.baselines import Union
 from cflag_theory.bridge.methods.descent import Ints
 from cflag_theory.bridge.methods.distilled import Distilled, among, distillation
 from cflag_theory.bridge.methods.finetune import Job, by_memory
-from cflag_theory.bridge.methods.replay import Union
 from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel

@@ -7,6 +7,17 @@ The paper (Sec. 7) uses ResNet-18 on CIFAR and ResNet-50 on TinyImageNet and say
 - "resnet50" is for 64 x 64 images: the same 3 x 3 convolution, and the max pool stays. Its stages then see the same
   32, 16, 8 and 4 pixels, at a quarter of the cost of a stem without the pool.
 - Images of `LARGE` pixels and more have the stem of ImageNet in both: a 7 x 7 convolution with stride 2 and the pool.
+
+ResNet-18 and ResNet-50: K. He, X. Zhang, S. Ren and J. Sun, Deep residual learning for image recognition, 2016.
+
+Table 1 there, for images of 224 x 224: a 7 x 7 convolution and a max pool, four stages of residual blocks, the mean
+over the map, and a linear layer. Every convolution is followed by BatchNorm (Sec. 3.4). A stage halves the map at its
+first block, where the shortcut is a 1 x 1 convolution (option B). Two things are not in the paper and are what everyone
+measures today: the bottleneck halves the map in its 3 x 3 convolution instead of the first 1 x 1, and weights of
+convolutions are drawn from a normal distribution with variance 2 / (outputs x area), those of He et al. (2015).
+
+Names of parameters are those of torchvision, and so is the order of draws: its files of weights can be loaded, and a
+seed gives the weights that it gives.
 """
 
 from __future__ import annotations

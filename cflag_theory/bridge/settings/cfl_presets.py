@@ -2,6 +2,10 @@
 
 All have 7 clients with 30 subsets each and 500 rounds at a rate of 0.01 (App. C.1), unless a table says otherwise.
 What the paper leaves open is `evolving.DECIDED`.
+
+The preset digits-all has every setting of the task-by-task runs on Split-Digits, as a table of what changes. The first
+is the default run. The axes are those of the paper's ablations (Sec. 7, supplement Sec. 5): zeta, the number
+of clients, the size of memory; and what it leaves open: heads, modes, rates, kinds of memory, partitions.
 """
 
 from __future__ import annotations

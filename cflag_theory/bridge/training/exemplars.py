@@ -15,8 +15,8 @@ from math import isnan
 import numpy as np
 import torch
 
+from cflag_theory.bridge.methods.baselines import normal_features
 from cflag_theory.bridge.methods.rehearsal import herding
-from cflag_theory.bridge.methods.replay import normal_features
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.training.communication import Communication

@@ -6,6 +6,10 @@ last round the clients may send once more (`Method.end_task`).
 
 All that is random is drawn from `Round.random`, a function of the seed, the purpose, the client and the round, so a
 run goes on from the number of its next round, the state and the method's memory, and nothing else.
+
+Clients of a process may be computed together, as rows of one group: see `bridge.models.rows`. It pays where calls cost
+more than arithmetic, and so for every mlp, whatever the number of its clients, see "The bridge" in
+benchmarks/RESULTS.md; a ResNet is arithmetic all through.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.files import write_text
 
 STORE = Path(__file__).parents[1] / "certificates.json"
@@ -143,7 +144,7 @@ def as_text(expr: Any) -> str:
 
     Names of a folder of pages stand without its number, which another process gives to another folder.
     """
-    return re.sub(r" __\d+\b", "", _as_text(expr))
+    return bare(_as_text(expr))
 
 
 def _as_text(expr: Any) -> str:
@@ -157,7 +158,7 @@ def _as_text(expr: Any) -> str:
         return f"{_factor(expr.base)}**{_factor(expr.exp)}"
     if isinstance(expr, sp.Rational):
         return str(expr)
-    name = re.sub(r" __\d+$", "", expr.name) if isinstance(expr, sp.Symbol) else ""
+    name = bare(expr.name) if isinstance(expr, sp.Symbol) else ""
     if name.isidentifier() and not iskeyword(name):
         return name
     if isinstance(expr, sp.exp | square):

@@ -36,8 +36,7 @@ class Relation:
         """The relation with symbols or sequence terms replaced, all at once."""
         if all(isinstance(key, sp.Symbol) for key in values):
             # A symbol is no pattern that has to be searched for.
-            changes = {key: sp.sympify(value) for key, value in values.items()}
-            return Relation(self.left.xreplace(changes), self.op, self.right.xreplace(changes))
+            return self.xreplace({key: sp.sympify(value) for key, value in values.items()})
         return Relation(self.left.subs(values, simultaneous=True), self.op, self.right.subs(values, simultaneous=True))
 
     def xreplace(self, values: Mapping[Any, sp.Expr]) -> Relation:

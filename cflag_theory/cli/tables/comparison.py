@@ -1,4 +1,7 @@
-"""Several PyTorch runs on one Markdown page: what every method reaches in every setting, with spread and cost."""
+"""Several PyTorch runs on one Markdown page: what every method reaches in every setting, with spread and cost.
+
+Runs on data that change from round to round are tables too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of `decide`, `prove` and `repair` as text."""
+"""Results of `decide`, `prove` and `repair`, and findings of the falsifier, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a table for people."""
+"""A run as a table, and the end of a sweep, for people."""
 
 from __future__ import annotations
 

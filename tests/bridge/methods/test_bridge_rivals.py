@@ -10,8 +10,8 @@ import pytest
 import torch
 from bridge_clients import HandAdam, Rows, clients_of_rows, draw_rows, linear_model, round_of, run
 
+from cflag_theory.bridge.methods.baselines import Ewc
 from cflag_theory.bridge.methods.descent import component_order, minibatches
-from cflag_theory.bridge.methods.replay import Ewc
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.settings.options import EwcOptions

@@ -14,7 +14,7 @@ from small_runs import FedAvg, World
 
 from cflag_theory.bridge.methods import finetune
 from cflag_theory.bridge.methods.base import Method
-from cflag_theory.bridge.methods.replay import Ewc
+from cflag_theory.bridge.methods.baselines import Ewc
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.models import stacked
 from cflag_theory.bridge.models.flat_model import make_model

@@ -31,13 +31,6 @@ def fresh(start2: Fraction, step: Fraction, drift: Fraction, rounds: int) -> lis
     return path
 
 
-def fresh_as_enumerated() -> bool:
-    """The closed form against every draw of three rounds, with client drifts drawn anew and time drifts."""
-    third = Fraction(1, 3)
-    world = DriftRounds(current(3), start=Fraction(2), eta_l=third, G=_ONE, D=_HALF, stateless=True)
-    return [2 * gap for gap in gaps(world)] == fresh(Fraction(4), third, Fraction(5, 4), 3)
-
-
 def fixed_clients(weights: Callable[[int], Rows], rounds: int, local_steps: int = 1) -> Found:
     """The least 𝔼 f(w_t) - f* over the rounds and the floor G^2/(4 N), with N = 1, G = D = w_0 = 1, eta_l = 1/2."""
     return min(gaps(DriftRounds(weights(rounds), _ONE, local_steps=local_steps, G=_ONE, D=_ONE))), Fraction(1, 4)

@@ -172,8 +172,10 @@ def test_theorem_4_7_with_a_second_moment_above_its_bound():
 
 
 def test_the_closed_forms_of_noises_and_fresh_drifts_are_the_enumerated_ones():
-    assert checks.fresh_as_enumerated()
     third = Fraction(1, 3)
+    drifts = {"G": Fraction(1), "D": Fraction(1, 2), "stateless": True}
+    world = DriftRounds(current(3), start=Fraction(2), eta_l=third, **drifts)
+    assert [2 * gap for gap in checks.gaps(world)] == checks.fresh(Fraction(4), third, Fraction(5, 4), 3)
     world = DriftRounds(current(3), start=Fraction(2), eta_l=third, sigma=Fraction(1))
     assert checks.gaps(world) == [square / 2 for square in checks.fresh(Fraction(4), third, Fraction(1), 3)]
 

@@ -1,4 +1,4 @@
-"""Er-ring-FL: experience replay (Chaudhry et al., 2019) at every client, averaged as in FedAvg."""
+"""Rivals of the papers at every client, averaged as in FedAvg: Er-ring-FL, NCCL-FL, EWC-FL and iCaRL-FL."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from cflag_theory.bridge.settings.options import PLAIN, EwcOptions, Work
 
 
 class ErRing(FineTune):
-    """Each local step is given the gradient of the mean loss over its minibatch and a batch of memory together.
+    """Er-ring-FL: experience replay (Chaudhry et al., 2019).
+
+    Each local step is given the gradient of the mean loss over its minibatch and a batch of memory together.
 
     Every sample of the union weighs the same. A client that remembers nothing takes Fine-FL's steps.
     """
@@ -52,7 +54,17 @@ class Union(Job):
 
 
 class Nccl(FineTune):
-    """Each local step is given a memory gradient and the minibatch's, weighed by rates adapted in that step."""
+    """NCCL-FL: the method of Han et al. (2023) at every client, averaged as in FedAvg.
+
+    Each local step is given a memory gradient and the minibatch's, weighed by rates adapted in that step.
+
+    NCCL steps along alpha_k grad f_I(x_k) + beta_k grad g_J(x_k), I a batch of memory and J the minibatch, with rates
+    adapted in every step. They are those of Table 1 for one client (p_i = 1, N = 1) with a_i = grad g_J(x_k), to which
+    C-FLAG's rates reduce: under transference beta_k = (1 - L alpha) Lambda / (L ||grad g_J||^2), under interference
+    alpha_k = alpha (1 - Lambda / ||grad f_I||^2). A step of rate lr is given this direction divided by lr: for plain
+    steps that is NCCL, and Adam is given what NCCL would move along. A client that remembers nothing takes Fine-FL's
+    steps.
+    """
 
     name = "nccl"
 
@@ -99,7 +111,22 @@ class _Adapted(Job):
 
 
 class Ewc(FineTune):
-    """Fine-FL with a quadratic penalty that holds what past tasks need."""
+    """EWC-FL: elastic weight consolidation (Kirkpatrick et al., 2017) over clients.
+
+    Fine-FL with a quadratic penalty that holds what past tasks need.
+
+    When a task is over, every client sends the diagonal of its empirical Fisher matrix at the new model: the mean of
+    the squared gradients of single samples, with their true labels, over at most `fisher_samples` samples, in
+    evaluation mode, because a single sample has no batch statistics. The server averages them with weights p_i. From
+    then on a local step is given the minibatch gradient plus
+
+        lambda sum_s F_s (x - x*_s) = lambda F (x - c),    F = sum_s F_s,  c = sum_s F_s x*_s / F,
+
+    coordinate by coordinate, so that two vectors hold all past tasks. Plain steps of rate lr diverge where lr lambda F
+    > 2. So they take the penalty at the end of the step, which is exact for a quadratic: x_{k+1} = argmin of the
+    linearised loss + ||x - x_k||^2 / (2 lr) + the penalty, the direction above divided by 1 + lr lambda F. Adam is
+    given the gradient. The recorded loss is that of the data.
+    """
 
     name = "ewc"
 
@@ -178,7 +205,22 @@ EXEMPLARS = "exemplars"
 
 
 class Icarl(Distilled):
-    """Current samples and exemplars with the logistic loss, and the nearest mean of exemplars."""
+    """iCaRL-FL (Rebuffi et al., 2017): exemplars by herding, a logistic loss that distils, and the nearest mean.
+
+    Current samples and exemplars with the logistic loss, and the nearest mean of exemplars.
+
+    - *Exemplars* are the client's memory, chosen with the global model when a task is over: see `training.exemplars`.
+      They stand beside the current samples, each weighing the same.
+    - *The loss* (Alg. 3), with s the logistic function, z the outputs of the model that is trained, z_old those of the
+      model at the end of the last task and C the classes that it has seen:
+
+          l = - sum_c q_c log s(z_c) + (1 - q_c) log(1 - s(z_c))    over all classes c seen,
+
+      q_c = s(z_old_c) for c in C, and otherwise whether c is the image's class. It has no softmax, so that no switch of
+      the masks concerns it.
+    - *A test image* has the class to whose mean feature over the exemplars of all clients its own feature is nearest
+      (Alg. 1), features and means having length one. Clients send sums by class with their counts.
+    """
 
     name = "icarl"
     herds = True
