@@ -222,11 +222,12 @@ def linear_round(
     n2: int = 1,
     worst: int = -1,
     nearest: int = 0,
+    best: int = 0,
 ) -> Iterator[Client]:
     """f_i = ||x||^2/2 at x_t = (f1, f2); linear g_i with gradients (a1, b1), (a2, b2), (a3, b3), the first n1 times."""
     memory, *rows = ([v for v in row if v is not _OWN] for row in ((f1, f2), (a1, b1), (a2, b2), (a3, b3)))
     current = [row for row, count in zip(rows, (n1, n2, 1), strict=True) if row for _ in range(count)]
-    return clients_of([Round(with_gradients(memory, current), alpha, beta)], worst, nearest, 0)
+    return clients_of([Round(with_gradients(memory, current), alpha, beta)], worst, nearest, best)
 
 
 def adapted_rounds(

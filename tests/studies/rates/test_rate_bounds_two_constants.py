@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from cflag_theory.claims.c_flag.past_task.runs import t
 
-from cflag_theory.claims.engine import terms
+from cflag_theory.claims.engine import examiner, terms
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L, alpha, draw, m, symbol
@@ -33,7 +33,10 @@ OF_ALPHA = ("alpha", "L alpha m", "step")
 
 @pytest.fixture
 def own_constant(monkeypatch):
-    """Declares the smoothness of the function that descends with a constant of its own."""
+    """Declares the smoothness of the function that descends with a constant of its own.
+
+    What a rule shows is kept for the process, since a function's constants never change; here they do.
+    """
 
     def declare(proof):
         for step in proof.steps:
@@ -41,7 +44,9 @@ def own_constant(monkeypatch):
                 name = step.terms[0].args[0].name
                 monkeypatch.setitem(terms._FUNCTIONS, name, replace(terms._FUNCTIONS[name], smooth=L_descent))
 
-    return declare
+    examiner._concluded.cache_clear()
+    yield declare
+    examiner._concluded.cache_clear()
 
 
 def apart(step):
