@@ -11,8 +11,8 @@ import pytest
 from cflag_theory import sizes
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels import load_data, make_problem, simulate, uniform
+from cflag_theory.reading import MOST_LINES, line_of, read_toml
 from cflag_theory.studies.inputs import integers, read_algorithm, read_dials
-from cflag_theory.toml_lines import MOST_LINES, line_of, read_toml
 from cflag_theory.verify import rate
 
 RUN = {"alpha": 0.1, "beta": 0.01, "local_steps": 2, "rounds": 2, "memory": uniform(2)}

@@ -13,11 +13,21 @@ from cflag_theory.bridge.measures.metrics import as_accuracy
 from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.reading import read_json
+from cflag_theory.reading import LIST, TABLE, of_kind, read_record, unfit
 
 FORMAT = "cflag-theory bridge results 2"
 FILE = "results.json"
-_KINDS = {"before": list, "columns": dict, "status": str, "message": str, "seconds": float, "rounds_done": int}
+_RULES = {
+    name: of_kind(kind, name)
+    for name, kind in {
+        "before": list,
+        "columns": dict,
+        "status": str,
+        "message": str,
+        "seconds": float,
+        "rounds_done": int,
+    }.items()
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,17 +176,12 @@ def read_results(folder: Path | str) -> dict[str, Any]:
         There is none, or it is damaged or of another version.
     """
     path = Path(folder) / FILE
-    try:
-        found: dict[str, Any] = read_json(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{path} holds no results ({reason}): pass a folder that cflag bridge wrote") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: run again")
+    rules, again = {"settings": TABLE, "runs": LIST}, "run again, which writes it anew"
+    found = read_record(path, FORMAT, rules, what="results", by="cflag bridge", again=again)
     try:
         _check(found)
     except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise DataError(f"{path} is damaged ({error}): run again, which writes it anew") from error
+        raise DataError(f"{path} is damaged ({error}): {again}") from error
     return found
 
 
@@ -191,5 +196,5 @@ def _check(found: Mapping[str, Any]) -> None:
             raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is not a pair of a method and a seed")
         if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
             raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
-        if not all(type(run[key]) is kind for key, kind in _KINDS.items()):
-            raise ValueError(f"{run['method']} with seed {run['seed']} lacks something")
+        if wrong := unfit(run, _RULES):
+            raise ValueError(f"{run['method']} with seed {run['seed']}: see {', '.join(wrong)}")

@@ -24,7 +24,7 @@ from typing import Any
 from cflag_theory.bridge.settings.rules import WrongSetting
 from cflag_theory.bridge.settings.run_settings import RunSettings, run_settings
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.toml_lines import line_of, read_toml
+from cflag_theory.reading import line_of, read_toml
 
 
 def read_settings_file(path: str | Path) -> RunSettings:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
 from cflag_theory.errors import InvalidInput
+from cflag_theory.reading import TRUTH, WORD, Rule, integer, is_number, of_kind, one_of
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
 METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
@@ -34,13 +34,6 @@ OWN = MappingProxyType(
 CONVOLUTIONS = ("cnn", "resnet18", "resnet50")
 
 
-class Rule(NamedTuple):
-    """Which values a key may have, by a test and in words."""
-
-    fits: Callable[[Any], bool]
-    wanted: str
-
-
 class WrongSetting(InvalidInput):
     """A setting is wrong: change the key that the message names.
 
@@ -55,14 +48,6 @@ class WrongSetting(InvalidInput):
         self.place = place
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def _one_of(*names: str) -> Rule:
-    return Rule(lambda value: type(value) is str and value in names, f"one of {', '.join(names)}")
-
-
 def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     def test(value: Any) -> bool:
         listed = isinstance(value, tuple | list) and len(value) > 0 and all(map(fits, value))
@@ -71,44 +56,39 @@ def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return test
 
 
-def _integer(least: int, most: int) -> Rule:
-    return Rule(lambda value: type(value) is int and least <= value <= most, f"an integer from {least} to {most}")
-
-
-_COUNT = _integer(1, (1 << 31) - 1)
+_COUNT = integer(1, (1 << 31) - 1)
 # No useful rate is further from 1; in these bounds neither squares nor quotients of rates leave float32.
-_RATE = Rule(lambda value: _is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
-_DIRICHLET = Rule(lambda value: _is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12")
-_TRUTH = Rule(lambda value: type(value) is bool, "true or false")
+_RATE = Rule(lambda value: is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
+_DIRICHLET = Rule(lambda value: is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12")
 _WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
 #: For every setting.
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
-        "data": _one_of(*CLASSES),
+        "data": one_of(*CLASSES),
         "root": _WORD,
-        "download": _TRUTH,
-        "protocol": _one_of("tasks", "rounds"),
+        "download": TRUTH,
+        "protocol": one_of("tasks", "rounds"),
         "tasks": _COUNT,
         "clients": _COUNT,
         "zeta": _DIRICHLET,
-        "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
-        "weights": _one_of("samples", "equal"),
-        "crop": _TRUTH,
-        "flip": _TRUTH,
-        "jitter": _TRUTH,
-        "image_size": _integer(8, 1024),
+        "partition": one_of("class-over-clients", "client-over-classes", "balanced"),
+        "weights": one_of("samples", "equal"),
+        "crop": TRUTH,
+        "flip": TRUTH,
+        "jitter": TRUTH,
+        "image_size": integer(8, 1024),
         "subsets": _COUNT,
         "subset_size": _COUNT,
         "inner_zeta": _DIRICHLET,
-        "overlap": Rule(lambda value: _is_number(value) and 0 <= value < 1, "a number from 0 to below 1"),
-        "visits": _one_of("random", "pointer"),
-        "split": _one_of("repaired", "printed"),
-        "stateless": _TRUTH,
-        "class_order": _one_of("given", "shuffled"),
-        "model": _one_of("linear", "mlp", *CONVOLUTIONS),
-        "heads": _one_of("list", "masked", "shared", "growing"),
-        "old_logits": _one_of("kept", "masked"),
-        "mode": _one_of(*MODES),
+        "overlap": Rule(lambda value: is_number(value) and 0 <= value < 1, "a number from 0 to below 1"),
+        "visits": one_of("random", "pointer"),
+        "split": one_of("repaired", "printed"),
+        "stateless": TRUTH,
+        "class_order": one_of("given", "shuffled"),
+        "model": one_of("linear", "mlp", *CONVOLUTIONS),
+        "heads": one_of("list", "masked", "shared", "growing"),
+        "old_logits": one_of("kept", "masked"),
+        "mode": one_of(*MODES),
         "methods": Rule(
             _several(lambda name: type(name) is str and name in ALL_NAMES),
             f"a list of different methods of {', '.join(ALL_NAMES)}",
@@ -116,35 +96,35 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "rounds": _COUNT,
         "epochs": _COUNT,
         "batch": _COUNT,
-        "optimizer": _one_of(*STEPS),
+        "optimizer": one_of(*STEPS),
         "lr": _RATE,
         "alpha": _RATE,
         "L": _RATE,
-        "memory_kind": _one_of("ring", "reservoir", "by-task", "herding"),
+        "memory_kind": one_of("ring", "reservoir", "by-task", "herding"),
         "memory_size": _COUNT,
         "memory_sample": _COUNT,
         "seeds": Rule(
             _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
             "a list of different integers from 0 to 2^63 - 1",
         ),
-        "dtype": _one_of("float32", "float64"),
+        "dtype": one_of("float32", "float64"),
         "device": Rule(
             lambda value: type(value) is str and re.fullmatch("cpu|cuda(:[0-9]{1,3})?", value) is not None,
             "cpu, cuda, or one of several such as cuda:1",
         ),
         # OpenMP ends the process when it cannot have as many as it is told to.
-        "threads": _integer(1, 1024),
-        "past_every": _integer(0, (1 << 31) - 1),
-        "autocast": _TRUTH,
-        "channels_last": _TRUTH,
-        "compile": _TRUTH,
-        "graphs": _TRUTH,
-        "tf32": _TRUTH,
-        "exchange": _one_of("reduce", "ordered"),
-        "together": _one_of(*TOGETHER),
+        "threads": integer(1, 1024),
+        "past_every": integer(0, (1 << 31) - 1),
+        "autocast": TRUTH,
+        "channels_last": TRUTH,
+        "compile": TRUTH,
+        "graphs": TRUTH,
+        "tf32": TRUTH,
+        "exchange": one_of("reduce", "ordered"),
+        "together": one_of(*TOGETHER),
         "checkpoint_every": _COUNT,
-        "export_models": _TRUTH,
-        "tensorboard": _TRUTH,
+        "export_models": TRUTH,
+        "tensorboard": TRUTH,
     }
 )
 #: Settings that may be None.
@@ -160,10 +140,10 @@ def check_setting(name: str, value: Any) -> None:
 
 
 _TYPES = {
-    bool: Rule(lambda value: type(value) is bool, "true or false"),
-    int: Rule(lambda value: type(value) is int, "an integer"),
-    float: Rule(_is_number, "a number"),
-    str: Rule(lambda value: type(value) is str, "a word in quotes"),
+    bool: TRUTH,
+    int: of_kind(int, "an integer"),
+    float: Rule(is_number, "a number"),
+    str: WORD,
 }
 
 

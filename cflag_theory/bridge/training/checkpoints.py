@@ -28,10 +28,11 @@ from cflag_theory.bridge.settings.run_settings import HOW, RunSettings, differin
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import own_folder, turn, whole
 from cflag_theory.kernels.archives import read_arrays
-from cflag_theory.reading import read_json
+from cflag_theory.reading import TABLE, read_record
 
 FORMAT = "cflag-theory bridge 2"
 HEADER = "run.json"
+_RULES = {"settings": TABLE, "environment": TABLE, "data": TABLE}
 _CHOOSE = "choose another with --out"
 _ANYWAY = "or go on all the same with --resume-anyway, which gives up that last bits are those of an unbroken run"
 _MENDED = "give the same command again when that is fixed; what was written before is kept"
@@ -203,18 +204,9 @@ def _whole(path: Path) -> Iterator[None]:
 def read_header(folder: Path) -> dict[str, Any]:
     """What the folder of a run says of itself."""
     path = folder / HEADER
-    try:
-        header: dict[str, Any] = read_json(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(
-            f"{folder} holds no bridge run ({HEADER}: {reason}): pass a folder that cflag bridge wrote, or {_CHOOSE}"
-        ) from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: {_CHOOSE}")
-    kinds = {"settings": dict, "environment": dict, "data": dict, "changes": list}
-    if not all(isinstance(header.get(part, []), kind) for part, kind in kinds.items()):
-        raise DataError(f"{path} is damaged: {_CHOOSE}")
+    header = read_record(path, FORMAT, _RULES, what="bridge run", by="cflag bridge", again=_CHOOSE)
+    if not isinstance(header.setdefault("changes", []), list):
+        raise DataError(f"{path} is damaged, see changes: {_CHOOSE}")
     return header
 
 

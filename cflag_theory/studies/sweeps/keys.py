@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cflag_theory.errors import CflagError
 from cflag_theory.kernels import Algorithm
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm, algorithm
 from cflag_theory.kernels.own.files import is_plug_in, within
 from cflag_theory.kernels.problems.by_name import constructor
+from cflag_theory.reading import TRUTH, WORD, Rule, integer
 
 # Makes the error with the line of a place.
 Fail = Callable[[Sequence[str | int], object], CflagError]
@@ -23,18 +24,8 @@ def _is_number(value: Any) -> bool:
     return type(value) is float or (type(value) is int and abs(value) < 1 << 63)
 
 
-class Rule(NamedTuple):
-    """Which values a key may have, by a test and in words."""
-
-    fits: Callable[[Any], bool]
-    wanted: str
-
-
-_WHOLE = Rule(lambda value: type(value) is int and 1 <= value < 1 << 63, "an integer of at least 1")
-_SEED = Rule(lambda value: type(value) is int and 0 <= value < 1 << 63, "an integer of at least 0")
-_NUMBER = Rule(lambda value: _is_number(value), "a number")
-_WORD = Rule(lambda value: type(value) is str, "a word in quotes")
-_TRUTH = Rule(lambda value: type(value) is bool, "true or false")
+_WHOLE, _SEED = integer(1), integer(0)
+_NUMBER = Rule(_is_number, "a number")
 _STEP = Rule(lambda value: type(value) is str or _is_number(value), "a number or a formula in quotes")
 # For dials of problems and fields of rows, which their makers check.
 _ANY = Rule(lambda value: True, "anything")
@@ -49,23 +40,23 @@ RUN_KEYS = {
     "participants": _WHOLE,
 }
 _DATA_KEYS = {
-    "data": _WORD,
+    "data": WORD,
     "clients": _WHOLE,
     "zeta": _NUMBER,
-    "past_classes": _WORD,
-    "current_classes": _WORD,
-    "potential": _WORD,
-    "positive": _WORD,
-    "label_column": _WORD,
-    "task_column": _WORD,
-    "client_column": _WORD,
-    "features_array": _WORD,
-    "labels_array": _WORD,
+    "past_classes": WORD,
+    "current_classes": WORD,
+    "potential": WORD,
+    "positive": WORD,
+    "label_column": WORD,
+    "task_column": WORD,
+    "client_column": WORD,
+    "features_array": WORD,
+    "labels_array": WORD,
     "seed": _SEED,
 }
-_MEMORY_KEYS = {"kind": _WORD, "size": _WHOLE, "m": _NUMBER, "redraw": _TRUTH}
+_MEMORY_KEYS = {"kind": WORD, "size": _WHOLE, "m": _NUMBER, "redraw": TRUTH}
 #: Settings of the whole sweep, at the top of the file.
-SETTINGS = {"mode": _WORD, "dtype": _WORD, "record": _ANY, "every": _WHOLE}
+SETTINGS = {"mode": WORD, "dtype": WORD, "record": _ANY, "every": _WHOLE}
 MODES = {"mode": ("bitwise", "fast"), "dtype": ("float64", "float32")}
 KINDS = {int: "numbers", float: "numbers", bool: "truth values", str: "words", dict: "tables"}
 
@@ -98,9 +89,9 @@ def known_keys(
             if isinstance(name, str) and is_plug_in(name):
                 row = _made(algorithm, name, place, fail, folder)
                 known += [setting for setting, _ in row.settings] if isinstance(row, OwnAlgorithm) else []
-        return dict.fromkeys(known, _ANY) | RUN_KEYS | {"name": _WORD}
+        return dict.fromkeys(known, _ANY) | RUN_KEYS | {"name": WORD}
     names = axes.get("name", ("default",))
-    dials = {"name": _WORD}
+    dials = {"name": WORD}
     for name in names:
         made = _made(constructor, name, place, fail, folder)
         dials |= dict.fromkeys(inspect.signature(made).parameters, _ANY)

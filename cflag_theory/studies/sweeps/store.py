@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
-from cflag_theory.reading import read_json
+from cflag_theory.reading import LIST, TABLE, Rule, integer, read_record
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES
@@ -19,13 +19,13 @@ from cflag_theory.studies.versions import versions
 
 FORMAT = "cflag-theory sweep 1"
 HEADER = "sweep.json"
-# A name of files is made of the identity.
-_HEADER_KEYS: dict[str, Callable[[Any], bool]] = {
-    "identity": lambda value: isinstance(value, str) and value.isalnum(),
-    "versions": lambda value: isinstance(value, dict),
-    "columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
-    "every": lambda value: type(value) is int and value > 0,
-    "chunks": lambda value: isinstance(value, list),
+_RULES = {
+    # Names of files are made of it.
+    "identity": Rule(lambda value: isinstance(value, str) and value.isalnum(), "letters and digits"),
+    "versions": TABLE,
+    "columns": Rule(lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value), "names"),
+    "every": integer(1),
+    "chunks": LIST,
 }
 _MENDED = "give the same command again when that is fixed; chunks that are complete are kept"
 
@@ -175,23 +175,8 @@ def require_pyarrow() -> None:
 
 def read_header(folder: Path) -> dict[str, Any]:
     """What the folder of a sweep says of itself."""
-    path = folder / HEADER
-    try:
-        header: dict[str, Any] = read_json(path)
-        if header["format"] != FORMAT:
-            raise DataError(
-                f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run the sweep again"
-            )
-        wrong = [key for key, fits in _HEADER_KEYS.items() if not fits(header[key])]
-    except DataError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{folder} holds no results of a sweep ({error}): pass a folder that cflag sweep wrote"
-        ) from error
-    if wrong:
-        raise DataError(f"{path} is damaged, see {', '.join(wrong)}: run the sweep again, in another folder")
-    return header
+    again = "run the sweep again, in another folder"
+    return read_record(folder / HEADER, FORMAT, _RULES, what="results of a sweep", by="cflag sweep", again=again)
 
 
 def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:

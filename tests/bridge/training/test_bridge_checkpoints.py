@@ -240,11 +240,11 @@ def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (None, r"holds no bridge run \(run.json: No such file or directory\)"),
-        ("{", r"holds no bridge run \(run.json: Expecting"),
+        (None, r"run.json holds no bridge run \(No such file or directory\)"),
+        ("{", r"run.json holds no bridge run \(Expecting"),
         ('{"format": "older"}', "run.json is not of the format 'cflag-theory bridge 2', which this version reads"),
         ("[]", "run.json is not of the format"),
-        ('{"format": "cflag-theory bridge 2"}', "run.json is damaged: choose another with --out"),
+        ('{"format": "cflag-theory bridge 2"}', "run.json is damaged, see settings, environment, data: choose another with --out"),
         ('{"format": "cflag-theory bridge 2", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
     ],
 )
@@ -266,7 +266,7 @@ def test_results_are_plain_json():
         ("{", "results.json holds no results"),
         ("[]", "results.json is not of the format"),
         ('{"format": "older"}', "results.json is not of the format"),
-        (json.dumps({"format": FORMAT}), "is damaged .*: run again, which writes it anew"),
+        (json.dumps({"format": FORMAT}), "is damaged, see settings, runs: run again, which writes it anew"),
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
         (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
         (json.dumps({"format": FORMAT, "settings": {}, "runs": []}), "is damaged .its settings lack data"),

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cflag_theory.errors import DataError, InvalidInput
+from cflag_theory.reading import line_of
 from cflag_theory.studies.sweeps import file as sweep_file
 from cflag_theory.studies.sweeps.check import plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.laws import Law
-from cflag_theory.toml_lines import line_of
 
 GOOD = """\
 record = ["grad_f2"]
