@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.own.potentials import Potential, potential_code
-from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple
-from cflag_theory.kernels.problems.problem import Components, Problem
+from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import (
+    Task,
     as_dial,
-    as_integers,
     as_numbers,
     as_size,
-    assemble,
-    client_count,
-    client_weights,
+    check_ratio,
     generator,
     grid,
     has_fractions,
-    validate,
+    of_tasks,
+    with_multiple,
 )
 
 
@@ -79,34 +78,26 @@ def glm(
     a = as_numbers("past_rows", past_rows, (None, None), exact=exact)
     d = a.shape[1]
     c = as_numbers("current_rows", current_rows, (None, d), exact=exact)
-    owners = as_integers("past_clients", past_clients, len(a)), as_integers("current_clients", current_clients, len(c))
-    count = client_count(*owners)
-    past, order = _task("past", a, past_targets, past_weights, owners[0], count, exact)
-    current, _ = _task("current", c, current_targets, current_weights, owners[1], count, exact)
-    classes = np.zeros(len(a), dtype=np.int64) if labels is None else as_integers("labels", labels, len(a))
-    return validate(
-        Problem(
-            name=name,
-            family="glm",
-            potential=code,
-            p=client_weights(p, past, current, exact=exact),
-            past=past,
-            current=current,
-            start=as_numbers("start", np.zeros(d, dtype=int) if start is None else start, (d,), exact=exact),
-            labels=classes[order],
-            constants=ridge_smoothness(code, past, current),
-            notes=notes,
-        )
+    return of_tasks(
+        "glm",
+        name,
+        code,
+        _task("past", a, past_targets, past_weights, past_clients),
+        _task("current", c, current_targets, current_weights, current_clients),
+        labels=labels,
+        p=p,
+        start=start,
+        constants=partial(ridge_smoothness, code),
+        notes=notes,
     )
 
 
-def _task(
-    task: str, rows: Array, targets: ArrayLike, weights: ArrayLike | None, clients: Ints, count: int, exact: bool
-) -> tuple[Components, Ints]:
+def _task(task: str, rows: Array, targets: ArrayLike, weights: ArrayLike | None, clients: ArrayLike) -> Task:
     n, d = rows.shape
+    exact = rows.dtype == object
     shifts = as_numbers(f"{task}_targets", targets, (n,), exact=exact)
     scales = as_numbers(f"{task}_weights", np.ones(n, dtype=int) if weights is None else weights, (n,), exact=exact)
-    return assemble(task, rows.reshape(n, 1, d), shifts.reshape(n, 1), scales.reshape(n, 1), None, clients, count)
+    return Task(rows.reshape(n, 1, d), shifts.reshape(n, 1), scales.reshape(n, 1), None, clients)
 
 
 def random_glm(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,19 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple
 from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import certify, component_matrices, curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import (
+    Task,
     as_dial,
-    as_integers,
     as_numbers,
     as_size,
-    assemble,
-    client_count,
-    client_weights,
+    check_ratio,
     generator,
     grid,
     has_fractions,
-    validate,
+    of_tasks,
+    with_multiple,
 )
 
 
@@ -69,23 +68,16 @@ def quadratic(
     C = as_numbers("current_matrices", current_matrices, (None, d, d), exact=exact)
     if A.shape[1] != d:
         raise InvalidInput(f"past_matrices has shape {A.shape}: pass square matrices")
-    owners = as_integers("past_clients", past_clients, len(A)), as_integers("current_clients", current_clients, len(C))
-    count = client_count(*owners)
-    past, order = _task("past", A, past_vectors, owners[0], count)
-    current, _ = _task("current", C, current_vectors, owners[1], count)
-    classes = np.zeros(len(A), dtype=np.int64) if labels is None else as_integers("labels", labels, len(A))
-    return validate(
-        Problem(
-            name=name,
-            family="quadratic",
-            potential=QUADRATIC,
-            p=client_weights(p, past, current, exact=exact),
-            past=past,
-            current=current,
-            start=as_numbers("start", np.zeros(d, dtype=int) if start is None else start, (d,), exact=exact),
-            labels=classes[order],
-            constants=quadratic_smoothness(past, current, L=L),
-        )
+    return of_tasks(
+        "quadratic",
+        name,
+        QUADRATIC,
+        _task("past", A, past_vectors, past_clients),
+        _task("current", C, current_vectors, current_clients),
+        labels=labels,
+        p=p,
+        start=start,
+        constants=partial(quadratic_smoothness, L=L),
     )
 
 
@@ -191,14 +183,14 @@ def random_quadratic(
     return problem if r is None else with_multiple(problem, r)
 
 
-def _task(task: str, matrices: Array, vectors: ArrayLike, clients: Any, count: int) -> tuple[Components, Any]:
+def _task(task: str, matrices: Array, vectors: ArrayLike, clients: ArrayLike) -> Task:
     n, d, _ = matrices.shape
     exact = matrices.dtype == object
     offsets = -as_numbers(f"{task}_vectors", vectors, (n, d), exact=exact)
     if (matrices != matrices.transpose(0, 2, 1)).any():
         raise InvalidInput(f"{task}_matrices are not all symmetric: pass (A + A^T) / 2, which gives the same q")
     rows, weights = _polarised(matrices) if exact else _eigen(matrices)
-    return assemble(task, rows, 0 * weights, weights, offsets, clients, count)
+    return Task(rows, 0 * weights, weights, offsets, clients)
 
 
 def _eigen(matrices: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,21 +15,18 @@ from cflag_theory.kernels.memory.bias import client_means, ratio_bound
 from cflag_theory.kernels.memory.memory import everything
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.own.potentials import OWN, Potential, potential_code
-from cflag_theory.kernels.problems.multiples import check_ratio
-from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Constant, Problem
+from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import with_bound
 from cflag_theory.kernels.problems.validation import (
+    Task,
     as_dial,
-    as_integers,
     as_numbers,
     as_size,
-    assemble,
-    client_count,
-    client_weights,
+    check_ratio,
     generator,
     grid,
     has_fractions,
-    validate,
+    of_tasks,
 )
 
 
@@ -70,7 +68,6 @@ def separable(
     w = as_numbers("past_weights", past_weights, (None, None), exact=exact)
     d = w.shape[1]
     v = as_numbers("current_weights", current_weights, (None, d), exact=exact)
-    owners = as_integers("past_clients", past_clients, len(w)), as_integers("current_clients", current_clients, len(v))
     q = as_numbers("rotation", np.eye(d, dtype=int) if rotation is None else rotation, (d, d), exact=exact)
     error = abs(q @ q.T - np.eye(d, dtype=int)).max(initial=0)
     if error > (0 if exact else 1e-12):
@@ -80,32 +77,13 @@ def separable(
         as_numbers(key, zero if value is None else value, (d,), exact=exact)
         for key, value in (("past_shift", past_shift), ("current_shift", current_shift))
     ]
-    count, code = client_count(*owners), _centred(potential)
-    (past, order), (current, _) = (
-        assemble(task, np.tile(q, (len(x), 1, 1)), np.tile(shift, (len(x), 1)), x, None, clients, count)
-        for task, x, shift, clients in zip(("past", "current"), (w, v), shifts, owners, strict=True)
+    code = _centred(potential)
+    past, current = (
+        Task(np.tile(q, (len(x), 1, 1)), np.tile(shift, (len(x), 1)), x, None, clients)
+        for x, shift, clients in zip((w, v), shifts, (past_clients, current_clients), strict=True)
     )
-    classes = np.zeros(len(w), dtype=np.int64) if labels is None else as_integers("labels", labels, len(w))
-    L = max(abs(client_means(part, d)).max() for part in (past, current))
-    L_component = max(abs(w).max(), abs(v).max())
-    problem = validate(
-        Problem(
-            name=name,
-            family="separable",
-            potential=code,
-            p=client_weights(p, past, current, exact=exact),
-            past=past,
-            current=current,
-            start=as_numbers("start", zero if start is None else start, (d,), exact=exact),
-            labels=classes[order],
-            constants=with_bound(
-                {
-                    "L": Constant(L, EXACT, "largest |coefficient| of any client, attained where q_c.x = shift_c"),
-                    "L_component": Constant(L_component, EXACT, "largest |weight|, attained where q_c.x = shift_c"),
-                },
-                code,
-            ),
-        )
+    problem = of_tasks(
+        "separable", name, code, past, current, labels=labels, p=p, start=start, constants=partial(_smoothness, code)
     )
     r = ratio_bound(problem, everything())
     return replace(
@@ -113,6 +91,18 @@ def separable(
         constants={**problem.constants, "r": replace(r, why=f"memory of all past data: {r.why}")},
         notes=(f"Assumption 3 is violated: r is infinite, as {r.why}",) if r.kind == INFINITE else (),
     )
+
+
+def _smoothness(potential: int, past: Components, current: Components) -> dict[str, Constant]:
+    d = past.rows.shape[1]
+    L = max(abs(client_means(part, d)).max() for part in (past, current))
+    L_component = max(abs(part.weights).max() for part in (past, current))
+    where = "attained where q_c.x = shift_c"
+    constants = {
+        "L": Constant(L, EXACT, f"largest |coefficient| of any client, {where}"),
+        "L_component": Constant(L_component, EXACT, f"largest |weight|, {where}"),
+    }
+    return with_bound(constants, potential)
 
 
 def _centred(potential: str | Potential) -> int:

@@ -1,10 +1,15 @@
-"""From a caller's arrays to a valid `Problem`: number types, Components, and what every problem must satisfy."""
+"""From a caller's arrays to a valid `Problem`: number types, Components, and what every problem must satisfy.
+
+Past tasks that are a multiple of the current one, f = r g, are the simplest problems with an exact r of Assumption 3.
+"""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +21,7 @@ from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
 from cflag_theory.kernels.own import potentials
-from cflag_theory.kernels.problems.problem import Components, Constant, Problem
+from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
 
 
 def has_fractions(*values: ArrayLike | None) -> bool:
@@ -137,12 +142,57 @@ def assemble(
     )
 
 
-def client_count(past_clients: Ints, current_clients: Ints) -> int:
-    """N, the number of clients named by either list."""
-    if len(past_clients) == 0 or len(current_clients) == 0:
-        counts = f"{len(past_clients)} past and {len(current_clients)} current components"
-        raise InvalidInput(f"there are {counts}: both tasks need some")
-    return 1 + int(max(past_clients.max(), current_clients.max()))
+class Task(NamedTuple):
+    """The components of one task as they come from a caller: R ridge functions for each of n."""
+
+    rows: Array
+    shifts: Array
+    weights: Array
+    offsets: Array | None
+    clients: ArrayLike
+
+
+def of_tasks(
+    family: str,
+    name: str,
+    potential: int,
+    past: Task,
+    current: Task,
+    *,
+    labels: ArrayLike | None,
+    p: ArrayLike | None,
+    start: ArrayLike | None,
+    constants: Callable[[Components, Components], Mapping[str, Constant]],
+    notes: tuple[str, ...] = (),
+) -> Problem:
+    """A valid problem; `labels`, `p` and `start` are what a caller gave or the family's defaults."""
+    n, _, d = past.rows.shape
+    exact = past.rows.dtype == object
+    tasks = {"past": past, "current": current}
+    owners = [as_integers(f"{task}_clients", one.clients, len(one.rows)) for task, one in tasks.items()]
+    if not all(map(len, owners)):
+        raise InvalidInput(
+            f"there are {len(owners[0])} past and {len(owners[1])} current components: both tasks need some"
+        )
+    count = 1 + int(max(one.max() for one in owners))
+    (first, order), (second, _) = (
+        assemble(task, *one[:4], clients, count) for (task, one), clients in zip(tasks.items(), owners, strict=True)
+    )
+    classes = np.zeros(n, dtype=np.int64) if labels is None else as_integers("labels", labels, n)
+    return validate(
+        Problem(
+            name=name,
+            family=family,
+            potential=potential,
+            p=client_weights(p, first, second, exact=exact),
+            past=first,
+            current=second,
+            start=as_numbers("start", np.zeros(d, dtype=int) if start is None else start, (d,), exact=exact),
+            labels=classes[order],
+            constants=constants(first, second),
+            notes=notes,
+        )
+    )
 
 
 def client_weights(p: ArrayLike | None, past: Components, current: Components, *, exact: bool) -> Array:
@@ -252,3 +302,17 @@ def _validate_constants(constants: Mapping[str, Constant]) -> None:
         value: Any = constants[name].value
         if not 0 < value < float("inf"):
             raise InvalidInput(f"{name} is {value}: it must be positive and finite, so use some non-zero row")
+
+
+def check_ratio(r: float, conflict: float = 0.0) -> None:
+    """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists."""
+    if not (isfinite(r) and r >= 0):
+        raise InvalidInput(f"r is {r}: use a finite number of at least 0")
+    if conflict:
+        raise InvalidInput(f"r = {r:g} needs tasks with common stationary points: add the dial conflict=0")
+
+
+def with_multiple(problem: Problem, r: float) -> Problem:
+    """The problem, built with past components that are r times the current ones, with r among its constants."""
+    why = "f_i = r g_i for every client, so ||grad f|| = r ||grad g|| at every x; memory of all past data"
+    return replace(problem, constants={**problem.constants, "r": Constant(r, EXACT, why)})
