@@ -15,7 +15,7 @@ from benchmarks.bridge import cfl_images
 from benchmarks.bridge.speeds import evaluated
 from benchmarks.sheets import Sheet, number
 from cflag_theory.bridge.models.flat_model import make_model
-from cflag_theory.bridge.settings.preset import Variation
+from cflag_theory.bridge.settings.cfl_presets import Variation
 from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, PRESETS
 from cflag_theory.bridge.settings.run_settings import TASKS
 from cflag_theory.errors import InvalidInput

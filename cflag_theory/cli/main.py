@@ -12,11 +12,9 @@ from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.conform import conform_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
-from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
-from cflag_theory.cli.commands.folders import place_of, verify_pages
 from cflag_theory.cli.commands.forgetting import forgetting_command
-from cflag_theory.cli.commands.list import list_command
+from cflag_theory.cli.commands.ledger import errata_command, list_command, place_of, verify_pages
 from cflag_theory.cli.commands.map import map_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command

@@ -17,7 +17,6 @@ from cflag_theory.kernels import reference
 from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
-from cflag_theory.kernels.footprint import require_fit
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
 from cflag_theory.kernels.own import potentials
@@ -35,6 +34,7 @@ from cflag_theory.kernels.plan import (
     Outputs,
     Plan,
     empty_outputs,
+    require_fit,
 )
 from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.problems.validation import run_number, validate

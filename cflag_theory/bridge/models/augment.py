@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from cflag_theory.bridge.models.clients import ClientData
-from cflag_theory.bridge.models.transfer import put
+from cflag_theory.bridge.models.compiled import put
 
 #: A crop moves an image by up to this part of its side, 4 pixels of 32, and fills with black.
 MARGIN = 1 / 8

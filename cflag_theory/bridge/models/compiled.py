@@ -3,7 +3,7 @@
 A graph for one size is the fastest one, and `torch.compile` makes no more than eight of them: then it goes on without
 compiling, and only a log line says so. Minibatches of clients with unequal samples end in last batches of many sizes.
 Filling these up would change what batch normalisation sees. So the first sizes have graphs of their own, and all others
-share one whose number of images is free.
+share one whose number of images is free. Here too: numbers on their way to a device.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 #: Sizes that have graphs of their own, training, evaluation and passes without gradients apart.
@@ -47,3 +49,15 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of long vectors as one pass over memory, where PyTorch makes one for every operation."""
     found: Callable[..., Any] = torch.compile(function)
     return found
+
+
+def put(array: NDArray[Any], device: torch.device | str) -> torch.Tensor:
+    """An array on a device; a GPU copies it while the CPU goes on.
+
+    The copy is from pinned memory, which the CPU does not have to wait for, and which PyTorch takes back only when the
+    copy is done.
+    """
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if torch.device(device).type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.partition import Ints
+from cflag_theory.bridge.models.compiled import put
 from cflag_theory.bridge.models.networks import Network, Place
-from cflag_theory.bridge.models.transfer import put
 
 #: Numbers of samples in a minibatch, and lengths of vectors, are multiples of these.
 FILL, WIDTH = 16, 32

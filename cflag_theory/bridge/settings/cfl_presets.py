@@ -1,7 +1,7 @@
 """The CFL paper's experiments by name: Tables 4 to 7 and 9, Figures 3 and 5 to 7; and the same methods on digits.
 
 All have 7 clients with 30 subsets each and 500 rounds at a rate of 0.01 (App. C.1), unless a table says otherwise.
-What the paper leaves open is `evolving.DECIDED`.
+What the paper leaves open is `evolving.DECIDED`. A preset is runs by name, with what the paper leaves open about them.
 
 The preset digits-all has every setting of the task-by-task runs on Split-Digits, as a table of what changes. The first
 is the default run. The axes are those of the paper's ablations (Sec. 7, supplement Sec. 5): zeta, the number
@@ -10,13 +10,14 @@ of clients, the size of memory; and what it leaves open: heads, modes, rates, ki
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.bridge.settings.options import ADAPTIVE, MODES, WORST
-from cflag_theory.bridge.settings.preset import Preset, Variation
+from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
 
 SEEDS = (1234, 1235, 1236)
 #: beta = 1 everywhere: CFL-Regularization-Full.
@@ -173,3 +174,46 @@ def digits_tasks() -> tuple[Variation, ...]:
         Variation(f"digits-tasks-{name}".rstrip("-"), MappingProxyType({"data": "digits"} | changes))
         for name, changes in (_SETTINGS | rates).items()
     )
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One run of a preset.
+
+    Attributes
+    ----------
+    name : str
+        What sets it apart; also the name of its folder. Equal runs of different presets have equal names.
+    changes : mapping
+        For `run_settings`.
+    cells : tuple of (table, data, setting)
+        The published numbers that it is compared with, such as ("table3", "cifar10", "iid").
+    """
+
+    name: str
+    changes: Mapping[str, Any]
+    cells: tuple[tuple[str, str, str], ...] = ()
+
+    def settings(self, changes: Mapping[str, Any] | None = None) -> RunSettings:
+        """The settings, with more changes such as root, device or fewer methods."""
+        return run_settings(merged(self.changes, changes or {}))
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One table's column, or one panel of a figure.
+
+    Attributes
+    ----------
+    name : str
+    what : str
+        One sentence.
+    variations : tuple of Variation
+    decided : tuple of str
+        What the paper leaves open about it, beside `DECIDED`, and what is done here.
+    """
+
+    name: str
+    what: str
+    variations: tuple[Variation, ...]
+    decided: tuple[str, ...] = field(default=())

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from cflag_theory.bridge.settings.cfl_presets import cfl_presets
-from cflag_theory.bridge.settings.preset import Preset, Variation
+from cflag_theory.bridge.settings.cfl_presets import Preset, Variation, cfl_presets
 from cflag_theory.errors import UnknownName
 
 IID, NON_IID = "iid", "non-iid"

@@ -51,7 +51,7 @@ def sweep_command(
         print_json(done.to_json())
         return
     from cflag_theory.cli.tables import trace as tables
-    from cflag_theory.studies.sweeps.overview import overview
+    from cflag_theory.studies.sweeps.rows import overview
 
     tables.results(*overview(folder))
     typer.echo(

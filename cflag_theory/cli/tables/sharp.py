@@ -8,8 +8,8 @@ from fractions import Fraction
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.studies.worst_cases.exponentials import Interval
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
+from cflag_theory.studies.worst_cases.ranges import Interval
 
 _WIDTH = 100
 # Longer orders are cut in the table; JSON has all of them.

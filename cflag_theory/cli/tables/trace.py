@@ -8,7 +8,7 @@ from typing import Any
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
-from cflag_theory.studies.sweeps.overview import Line
+from cflag_theory.studies.sweeps.rows import Line
 
 
 def summary(problem: Problem, trace: Trace) -> dict[str, Any]:

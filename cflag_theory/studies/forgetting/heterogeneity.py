@@ -13,8 +13,8 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
-from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
+from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.studies.forgetting.replica_means import Curve, Mean, curve_of, mean_of
 from cflag_theory.studies.rates.statistics import resampling
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import TaskSequence
-from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.numbers import Array, is_integer
+from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.kernels.problems.tasks import objectives
 from cflag_theory.kernels.trace.trace import COSTS
 from cflag_theory.sizes import require_room

@@ -18,8 +18,8 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Algorithm, Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
 from cflag_theory.kernels.algorithms import row_as_dict
-from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.memory.memory import ROTATION
+from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest

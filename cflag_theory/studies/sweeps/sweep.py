@@ -23,12 +23,12 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
+from cflag_theory.studies.defaults import versions
 from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import run_chunk
 from cflag_theory.studies.sweeps.store import Store, require_pyarrow
-from cflag_theory.studies.versions import versions
 from cflag_theory.verify.workers import end_with, replaced_quietly
 
 BACKENDS = ("loky", "dask")

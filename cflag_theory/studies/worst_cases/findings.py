@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from cflag_theory.studies.worst_cases.exponentials import Interval
+from cflag_theory.studies.worst_cases.ranges import Interval
 from cflag_theory.studies.worst_cases.surrogate import UnionConstant
 
 

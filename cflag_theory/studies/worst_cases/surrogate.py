@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.studies.worst_cases.exponentials import Interval, exp_bounds, last_place
+from cflag_theory.studies.worst_cases.ranges import Interval, exp_bounds, last_place
 from cflag_theory.verify.instances import orders
 from cflag_theory.verify.instances.recursions import check_positive, check_size, local_descent, local_worst
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from cflag_theory.bridge.models.transfer import put
+from cflag_theory.bridge.models.compiled import put
 
 
 @pytest.mark.parametrize("array", [np.arange(6), np.arange(12.0).reshape(3, 4)[:, ::2], np.zeros(0, dtype=np.uint8)])

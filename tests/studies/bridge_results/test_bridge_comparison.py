@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cflag_theory.bridge.settings.preset import Preset, Variation
+from cflag_theory.bridge.settings.cfl_presets import Preset, Variation
 from cflag_theory.bridge.settings.presets import preset
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.cli.commands import bridge_actions

@@ -11,9 +11,8 @@ import pytest
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.studies.worst_cases import lemmas, ranges
-from cflag_theory.studies.worst_cases.exponentials import exp_bounds, last_place
 from cflag_theory.studies.worst_cases.lemmas import LEMMAS, find, of_order, worst_constant
-from cflag_theory.studies.worst_cases.ranges import largest_for_all, largest_step, supremum
+from cflag_theory.studies.worst_cases.ranges import exp_bounds, largest_for_all, largest_step, last_place, supremum
 from cflag_theory.verify.instances.attaining import walk_attaining
 from cflag_theory.verify.instances.orders import all_worst, cyclic, settled, up_to_relabelling
 from cflag_theory.verify.instances.recursions import local_worst
