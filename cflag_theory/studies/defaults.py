@@ -1,17 +1,14 @@
-"""What the command line and the report run by default, and what the last bits of stored results may depend on."""
+"""What the command line and the report run by default."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
-import cflag_theory
 from cflag_theory.errors import MissingExtra
 from cflag_theory.kernels import Memory, Problem, default_memory, default_problem, load_data, uniform
-from cflag_theory.kernels.engines.codegen.cache import source_hash
 from cflag_theory.studies.inputs import DATA_MEMORY
 from cflag_theory.studies.nqm.table3 import nqm_study
 from cflag_theory.studies.rates.cfl import Model, cfl_rate
@@ -62,9 +59,3 @@ REPORT: Mapping[str, Callable[[int], Found]] = MappingProxyType(
 def report_study(name: str, seed: int) -> Found:
     """One study of the report: some of "rates", "cfl_rates", "nqm_panels" and "notes", as `cli.report` takes them."""
     return REPORT[name](seed)
-
-
-def versions() -> dict[str, str]:
-    """This package, a hash of its kernels, and the libraries that compute."""
-    libraries = {name: version(name) for name in ("numpy", "numba")}
-    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries
