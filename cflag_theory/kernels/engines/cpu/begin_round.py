@@ -17,7 +17,7 @@ from cflag_theory.kernels.engines.codes import (
     SUBSET,
     Numbers,
 )
-from cflag_theory.kernels.engines.cpu.coordinate_steps import (
+from cflag_theory.kernels.engines.cpu.coordinate_gradients import (
     coordinate_gradients,
     fill_coordinate_slopes,
     weighted_value,

@@ -30,7 +30,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     sweep,
 )
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
-from cflag_theory.kernels.engines.cpu.coordinate_steps import fill_coordinate_slopes
+from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
 from cflag_theory.kernels.engines.cpu.layout import Padded, Part
 from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, fill_panels
 from cflag_theory.kernels.numbers import Array, Ints
