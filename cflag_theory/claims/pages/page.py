@@ -164,7 +164,7 @@ class Page:
 
         `symbol k, n natural` are two symbols.
         """
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, body = head.cut(" = ")
         *others, last = [head] if body else head.listed(", ")
         name, short, sort = names_of(last)
@@ -179,7 +179,7 @@ class Page:
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, body = head.cut(" = ")
         named, places = head, None
         if "(" in head.unquoted and not head.startswith('"'):
@@ -200,7 +200,7 @@ class Page:
 
         One without "@" has no indices; `vector x, y` are two of them.
         """
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
             named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
@@ -210,7 +210,7 @@ class Page:
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         named, *declared = head.listed("; ")
         name, short = two_names(named, "write function f; smooth = L; mu = m; lower = 0")
         constants = {}
@@ -230,7 +230,7 @@ class Page:
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, over = head.cut(" over ")
         name, short = two_names(head, "write mean clients over i")
         self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)

@@ -52,6 +52,11 @@ class Piece(str):
             else (self.part(0), self.part(len(self)))
         )
 
+    def drawn(self) -> tuple[Piece, str]:
+        """What is declared, and behind " : " the LaTeX that it prints as."""
+        head, latex = self.cut(" : ")
+        return head, tex(latex)
+
     def listed(self, mark: str) -> list[Piece]:
         """What stands between the marks."""
         found, rest = [], self
@@ -222,3 +227,22 @@ def shown(words: str, meant: Callable[[str], Any]) -> str:
 def bare(text: str) -> str:
     """A text without what the names of a folder of pages end with."""
     return re.sub(r" __\d+\b", "", text)
+
+
+#: Signs that stand for commands of LaTeX.
+_TABLE = r"""
+α=\alpha β=\beta γ=\gamma δ=\delta ε=\epsilon ζ=\zeta η=\eta θ=\theta κ=\kappa λ=\lambda μ=\mu ν=\nu ξ=\xi π=\pi
+ρ=\rho σ=\sigma ς=\varsigma τ=\tau φ=\varphi ϕ=\phi χ=\chi ω=\omega Γ=\Gamma Δ=\Delta Λ=\Lambda Ξ=\Xi Σ=\Sigma Φ=\Phi
+Ω=\Omega 𝛚=\boldsymbol{\omega} 𝛏=\boldsymbol{\xi} 𝛅=\boldsymbol{\delta} 𝔼=\mathbb{E} 𝐄=\mathbf{E} 𝐱=\mathbf{x}
+𝐲=\mathbf{y} 𝐳=\mathbf{z} 𝒪=\mathcal{O} ℋ=\mathcal{H} 𝒮=\mathcal{S} ℝ=\mathbb{R} ∇=\nabla ∂=\partial ∑=\sum √=\sqrt
+‖=\| ⟨=\langle ⟩=\rangle ≤=\leq ≥=\geq ⩽=\le ⩾=\ge ≠=\ne ∈=\in ±=\pm ×=\times ·=\cdot ∞=\infty ←=\leftarrow
+→=\rightarrow ℓ=\ell ⊤=\top †=\dagger ∼=\sim
+"""
+_SIGNS = dict(pair.split("=", 1) for pair in _TABLE.split())
+
+
+def tex(text: str) -> str:
+    r"""A formula as LaTeX: "‖∇f(ω)‖" is "\|\nabla f(\omega)\|"."""
+    # A blank ends a command before a letter.
+    made = re.sub("[^ -~]", lambda sign: _SIGNS.get(sign[0], sign[0]) + "\0", text)
+    return re.sub(r"(?<=[A-Za-z])\0(?=[A-Za-z])", " ", made).replace("\0", "")
