@@ -161,6 +161,8 @@ def said(error: Exception) -> str:
 
 #: Lines of words, which run on in the lines under them.
 _TOLD = ("note", "prints", "uses", "headline", "letter", "story")
+#: Lines with fields or words, in which " | " separates no lines.
+_FIELDS = ("claim", *_TOLD)
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
@@ -204,7 +206,29 @@ def lines(text: str, page: str) -> list[Line]:
             raise here.error("a line under nothing: begin it in column 1")
         stack[-1].inside.append(here)
         stack.append(here)
+    _open(root)
     return root.inside
+
+
+def _open(line: Line) -> None:
+    """What would stand under a line may stand behind it, each time after " | "."""
+    for one in line.inside:
+        if one.kind not in _FIELDS and not _PROSE.match(one.text):
+            first, *others = one.said.listed(" | ")
+            if others:
+                one.inside = [*map(_line, others), *one.inside]
+                one.text = f"{first} -- {one.words}" if one.words else str(first)
+        _open(one)
+
+
+def _line(piece: Piece) -> Line:
+    """A line that stands in another, whose places it has."""
+    outer = piece.line
+    inside = [
+        (max(0, at - piece.start), number, column + max(0, piece.start - at)) for at, number, column in outer.places
+    ]
+    first = sum(at <= 0 for at, *_ in inside) - 1
+    return Line(str(piece), outer.indent + 1, outer.page, inside[first:])
 
 
 def only(line: Line, kinds: Collection[str], what: str) -> None:
