@@ -86,7 +86,9 @@ class Page:
             if line.kind not in _BLOCKS:
                 raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
             with line.placed():
-                _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
+                rest = line.said.behind(line.kind)
+                for one in rest.listed("; ") if line.kind in _LISTED and not line.words else [rest]:
+                    _BLOCKS[line.kind](self, line, one)
 
     def own(self, name: str) -> str:
         """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
@@ -384,6 +386,9 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "prints": lambda page, line, rest: None,
     "letter": lambda page, line, rest: None,
 }
+
+#: Blocks of which several may stand on one line, with "; " between them, if none has words.
+_LISTED = ("use", "let", "symbol", "sequence", "vector", "fact")
 
 
 def load(place: Path, names: dict[str, Any]) -> None:

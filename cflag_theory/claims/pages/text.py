@@ -161,8 +161,6 @@ def said(error: Exception) -> str:
 
 #: Lines of words, which run on in the lines under them.
 _TOLD = ("note", "prints", "uses", "headline", "letter", "story")
-#: Lines with fields or words, in which " | " separates no lines.
-_FIELDS = ("claim", *_TOLD)
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
@@ -211,13 +209,14 @@ def lines(text: str, page: str) -> list[Line]:
 
 
 def _open(line: Line) -> None:
-    """What would stand under a line may stand behind it, each time after " | "."""
+    """What would stand under a line may stand behind it, each time after " | "; a claim has three fields before."""
     for one in line.inside:
-        if one.kind not in _FIELDS and not _PROSE.match(one.text):
-            first, *others = one.said.listed(" | ")
+        if one.kind not in _TOLD and not _PROSE.match(one.text):
+            fields = 3 if one.kind == "claim" else 1
+            first, others = (found := one.said.listed(" | "))[:fields], found[fields:]
             if others:
                 one.inside = [*map(_line, others), *one.inside]
-                one.text = f"{first} -- {one.words}" if one.words else str(first)
+                one.text = " | ".join(first) + (f" -- {one.words}" if one.words else "")
         _open(one)
 
 
