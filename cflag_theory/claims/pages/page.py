@@ -36,7 +36,7 @@ from cflag_theory.claims.pages.formula import (
 )
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
-from cflag_theory.claims.pages.text import Line, Piece, lines, shown
+from cflag_theory.claims.pages.text import Line, Piece, lines, only, shown
 
 ROOT = "cflag_theory.claims"
 #: Words of every page.
@@ -54,6 +54,8 @@ ALWAYS: Mapping[str, Any] = {
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
 RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
+#: Blocks of which several may stand on one line, with "; " between them, if none has words.
+_LISTED = ("use", "let", "symbol", "sequence", "vector", "fact")
 
 
 class Page:
@@ -310,11 +312,8 @@ class Page:
         place = [str(one.unquoted) for one in what.listed(", ")]
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
         parts: dict[str, list[Piece]] = {}
+        only(line, ("at", "ends", "here", "taken", "over", "besides", "granted"), "a source")
         for one in line.inside:
-            if one.kind not in ("at", "ends", "here", "taken", "over", "besides", "granted"):
-                raise one.error(
-                    f"{one.kind!r} stands under a source: use at, ends, here, taken, over, besides or granted"
-                )
             parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
 
         def pairs(key: str) -> tuple[Any, ...]:
@@ -386,9 +385,6 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "prints": lambda page, line, rest: None,
     "letter": lambda page, line, rest: None,
 }
-
-#: Blocks of which several may stand on one line, with "; " between them, if none has words.
-_LISTED = ("use", "let", "symbol", "sequence", "vector", "fact")
 
 
 def load(place: Path, names: dict[str, Any]) -> None:
