@@ -13,7 +13,7 @@ from functools import cache
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.pages.records import Record, keys, records, word
-from cflag_theory.claims.pages.text import Piece
+from cflag_theory.claims.pages.text import Piece, tex
 
 PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
 #: Which versions of a paper print a line: the one that the ledger follows, the one of ICLR 2022, or both.
@@ -76,7 +76,7 @@ def _printed(paper: str, record: Record) -> Printed:
         rows.append(f"{record.claim}.{parts[0] if parts else 1}")
     version = next((one for one in VERSIONS if place.endswith(f" ({one})")), "both")
     return Printed(
-        paper, place.removesuffix(f" ({version})"), version, tuple(rows), str(text), record.line.words, record.claim
+        paper, place.removesuffix(f" ({version})"), version, tuple(rows), tex(text), record.line.words, record.claim
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.pages.page import Page
-from cflag_theory.claims.pages.text import PageError
+from cflag_theory.claims.pages.text import PageError, tex
 
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "pages.md"
 #: The example of the documents.
@@ -34,6 +34,55 @@ def test_a_proof_may_say_in_its_first_line_what_its_last_follows_from():
     assert made.parts[0].printed.proof == other.parts[0].printed.proof
     with pytest.raises(PageError, match="line 17, column 24: nothing before this line is called 'stp'"):
         Page(short.replace("smooth, step", "smooth, stp"), "lemma.page").claims["stranger.descent"]()
+
+
+def test_what_stands_under_a_line_may_stand_behind_it():
+    under = "    with half = 1/2\n    say"
+    parts = "    with half = 1/2\n    part 1\n        reading one\n        kind question\n        say"
+    behind = "    part 1 | reading one | kind question\n        say"
+    long, short = (
+        GOOD.replace(under, parts),
+        GOOD.replace("One step descends\n", "One step descends | with half = 1/2\n"),
+    )
+    short = short.replace(under, behind)
+    for lines in ("    for STEP", "    proof", "        smooth:", "        hence"):
+        long, short = (text.replace(f"\n{lines}", f"\n    {lines}") for text in (long, short))
+    made, other = (Page(text, "lemma.page").claims["stranger.descent"]() for text in (long, short))
+    assert made == other
+    assert (other.parts[0].reading, other.parts[0].kind) == ("one", "question")
+    with pytest.raises(PageError, match="line 14, column 14: 'red' stands under a part"):
+        Page(short.replace("reading one", "red one"), "lemma.page")
+
+
+def test_several_declarations_stand_on_one_line():
+    apart = "symbol L_page as L positive : L\nsymbol a_page as a positive : a\n"
+    assert apart in GOOD
+    other = GOOD.replace(apart, "symbol L_page as L > 0 : L; a_page as a > 0 : a\n")
+    pages = [Page(text, "lemma.page").claims["stranger.descent"]() for text in (GOOD, other)]
+    assert pages[0] == pages[1]
+    with pytest.raises(PageError, match="line 3, column 41: '> 1' is no sort"):
+        Page(other.replace("a > 0 : a", "a > 1 : a"), "lemma.page")
+
+
+def test_signs_are_read_as_commands():
+    text = "𝔼‖∇f(𝛚)‖^2 ≤ ηL √{ωτ} ⟨δ_i,ξ⟩"
+    latex = r"\mathbb{E}\|\nabla f(\boldsymbol{\omega})\|^2 \leq \eta L \sqrt{\omega\tau} \langle\delta_i,\xi\rangle"
+    assert tex(text) == latex
+    assert tex(latex) == latex
+
+
+def test_a_proof_alone_follows_from_all_that_is_assumed():
+    page = "symbol a_alone as a > 0 : a\nsymbol b_alone as b >= 0 : b\nclaim stranger.alone | Lemma 2 | A bound\n"
+    page += "    say a <= b + 1\n    for upper: a <= b\n    where half: b <= 1/2\n    proof"
+    proof, other = (
+        Page(text, "lemma.page").claims["stranger.alone"]().parts[0].printed
+        for text in (page, f"{page} from upper, half")
+    )
+    assert proof == other
+    assert examine(proof).accepted
+    assert not examine(
+        Page(page.replace("b + 1", "b/2"), "lemma.page").claims["stranger.alone"]().parts[0].printed
+    ).accepted
 
 
 def test_a_claim_is_built_with_its_own_constants():

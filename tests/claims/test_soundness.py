@@ -10,9 +10,9 @@ import pytest
 import sympy as sp
 from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, S, changes, expansion, expected, no_leaning
 from cflag_theory.claims.cfl.techniques.chebyshev import H
+from cflag_theory.claims.cfl.vectors import client
 
 from cflag_theory.claims.cfl.rates import weighted_means as rates
-from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine

@@ -19,7 +19,7 @@ from cflag_theory.claims.pages.text import Piece, said
 
 #: Of the longest power of numbers that is computed, and the largest exponent.
 _DIGITS = 2000
-_SORTS = {str(sort): sort for sort in Sort}
+_SORTS = {str(sort): sort for sort in Sort} | {">= 0": Sort.NONNEGATIVE, "> 0": Sort.POSITIVE}
 
 
 class Vectors:

@@ -36,7 +36,7 @@ from cflag_theory.claims.pages.formula import (
 )
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
-from cflag_theory.claims.pages.text import Line, Piece, lines, shown
+from cflag_theory.claims.pages.text import Line, Piece, lines, only, shown
 
 ROOT = "cflag_theory.claims"
 #: Words of every page.
@@ -54,6 +54,8 @@ ALWAYS: Mapping[str, Any] = {
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
 RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
+#: Blocks of which several may stand on one line, with "; " between them, if none has words.
+_LISTED = ("use", "let", "symbol", "sequence", "vector", "fact")
 
 
 class Page:
@@ -86,7 +88,9 @@ class Page:
             if line.kind not in _BLOCKS:
                 raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
             with line.placed():
-                _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
+                rest = line.said.behind(line.kind)
+                for one in rest.listed("; ") if line.kind in _LISTED and not line.words else [rest]:
+                    _BLOCKS[line.kind](self, line, one)
 
     def own(self, name: str) -> str:
         """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
@@ -164,7 +168,7 @@ class Page:
 
         `symbol k, n natural` are two symbols.
         """
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, body = head.cut(" = ")
         *others, last = [head] if body else head.listed(", ")
         name, short, sort = names_of(last)
@@ -179,7 +183,7 @@ class Page:
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, body = head.cut(" = ")
         named, places = head, None
         if "(" in head.unquoted and not head.startswith('"'):
@@ -200,7 +204,7 @@ class Page:
 
         One without "@" has no indices; `vector x, y` are two of them.
         """
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
             named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
@@ -210,7 +214,7 @@ class Page:
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         named, *declared = head.listed("; ")
         name, short = two_names(named, "write function f; smooth = L; mu = m; lower = 0")
         constants = {}
@@ -230,7 +234,7 @@ class Page:
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
-        head, latex = rest.cut(" : ")
+        head, latex = rest.drawn()
         head, over = head.cut(" over ")
         name, short = two_names(head, "write mean clients over i")
         self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)
@@ -308,11 +312,8 @@ class Page:
         place = [str(one.unquoted) for one in what.listed(", ")]
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
         parts: dict[str, list[Piece]] = {}
+        only(line, ("at", "ends", "here", "taken", "over", "besides", "granted"), "a source")
         for one in line.inside:
-            if one.kind not in ("at", "ends", "here", "taken", "over", "besides", "granted"):
-                raise one.error(
-                    f"{one.kind!r} stands under a source: use at, ends, here, taken, over, besides or granted"
-                )
             parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
 
         def pairs(key: str) -> tuple[Any, ...]:

@@ -11,10 +11,10 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.pages.formula import Words, formula, relation
 from cflag_theory.claims.pages.instances import instances_of
-from cflag_theory.claims.pages.proofs import Vocabulary, steps_of
+from cflag_theory.claims.pages.proofs import FOLLOWS, Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 _REPAIRS = ("typo", "needs-hypothesis")
@@ -164,14 +164,20 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     told = shown(say.words, words.told) or (_told(goal, under) if goal else "")
     proof = None
     if "proof" in blocks:
-        known = {fact.name for fact in (*under, *where)}
-        steps = [step for one in blocks["proof"] for step in steps_of(page, _proof(one), words, goal=goal, known=known)]
+        known = tuple(fact.name for fact in (*under, *where))
+        found = [one for line in blocks["proof"] for one in _proof(line)]
+        steps = steps_of(page, found, words, goal=goal, known=set(known))
+        if goal and not steps:
+            steps = [Obligation(FOLLOWS, goal, known)]
         proof = Proof(tuple(steps))
     return Statement(told, goal, under, proof, where)
 
 
 def _proof(line: Line) -> list[Line]:
-    """`proof from names` is a proof whose last line is `hence from names`; both words are of one length."""
+    """`proof from names` is a proof whose last line is `hence from names`; both words are of one length.
+
+    `proof` alone says that the statement follows from all that it assumes.
+    """
     return [*line.inside, *([] if line.said == "proof" else [replace(line, text=f"hence{line.text[5:]}", inside=[])])]
 
 

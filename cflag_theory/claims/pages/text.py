@@ -52,6 +52,11 @@ class Piece(str):
             else (self.part(0), self.part(len(self)))
         )
 
+    def drawn(self) -> tuple[Piece, str]:
+        """What is declared, and behind " : " the LaTeX that it prints as."""
+        head, latex = self.cut(" : ")
+        return head, tex(latex)
+
     def listed(self, mark: str) -> list[Piece]:
         """What stands between the marks."""
         found, rest = [], self
@@ -199,7 +204,30 @@ def lines(text: str, page: str) -> list[Line]:
             raise here.error("a line under nothing: begin it in column 1")
         stack[-1].inside.append(here)
         stack.append(here)
+    _open(root)
     return root.inside
+
+
+def _open(line: Line) -> None:
+    """What would stand under a line may stand behind it, each time after " | "; a claim has three fields before."""
+    for one in line.inside:
+        if one.kind not in _TOLD and not _PROSE.match(one.text):
+            fields = 3 if one.kind == "claim" else 1
+            first, others = (found := one.said.listed(" | "))[:fields], found[fields:]
+            if others:
+                one.inside = [*map(_line, others), *one.inside]
+                one.text = " | ".join(first) + (f" -- {one.words}" if one.words else "")
+        _open(one)
+
+
+def _line(piece: Piece) -> Line:
+    """A line that stands in another, whose places it has."""
+    outer = piece.line
+    inside = [
+        (max(0, at - piece.start), number, column + max(0, piece.start - at)) for at, number, column in outer.places
+    ]
+    first = sum(at <= 0 for at, *_ in inside) - 1
+    return Line(str(piece), outer.indent + 1, outer.page, inside[first:])
 
 
 def only(line: Line, kinds: Collection[str], what: str) -> None:
@@ -222,3 +250,22 @@ def shown(words: str, meant: Callable[[str], Any]) -> str:
 def bare(text: str) -> str:
     """A text without what the names of a folder of pages end with."""
     return re.sub(r" __\d+\b", "", text)
+
+
+#: Signs that stand for commands of LaTeX.
+_TABLE = r"""
+α=\alpha β=\beta γ=\gamma δ=\delta ε=\epsilon ζ=\zeta η=\eta θ=\theta κ=\kappa λ=\lambda μ=\mu ν=\nu ξ=\xi π=\pi
+ρ=\rho σ=\sigma ς=\varsigma τ=\tau φ=\varphi ϕ=\phi χ=\chi ω=\omega Γ=\Gamma Δ=\Delta Λ=\Lambda Ξ=\Xi Σ=\Sigma Φ=\Phi
+Ω=\Omega 𝛚=\boldsymbol{\omega} 𝛏=\boldsymbol{\xi} 𝛅=\boldsymbol{\delta} 𝔼=\mathbb{E} 𝐄=\mathbf{E} 𝐱=\mathbf{x}
+𝐲=\mathbf{y} 𝐳=\mathbf{z} 𝒪=\mathcal{O} ℋ=\mathcal{H} 𝒮=\mathcal{S} ℝ=\mathbb{R} ∇=\nabla ∂=\partial ∑=\sum √=\sqrt
+‖=\| ⟨=\langle ⟩=\rangle ≤=\leq ≥=\geq ⩽=\le ⩾=\ge ≠=\ne ∈=\in ±=\pm ×=\times ·=\cdot ∞=\infty ←=\leftarrow
+→=\rightarrow ℓ=\ell ⊤=\top †=\dagger ∼=\sim
+"""
+_SIGNS = dict(pair.split("=", 1) for pair in _TABLE.split())
+
+
+def tex(text: str) -> str:
+    r"""A formula as LaTeX: "‖∇f(ω)‖" is "\|\nabla f(\omega)\|"."""
+    # A blank ends a command before a letter.
+    made = re.sub("[^ -~]", lambda sign: _SIGNS.get(sign[0], sign[0]) + "\0", text)
+    return re.sub(r"(?<=[A-Za-z])\0(?=[A-Za-z])", " ", made).replace("\0", "")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import eta_g
 from expecting import Expectation
 from planting import related
 
 from cflag_theory.claims.cfl.moments import gradient_noise as claim
-from cflag_theory.claims.cfl.symbols import eta_g
 
 EXPECTED = {
     "cfl.aggregation": Expectation(

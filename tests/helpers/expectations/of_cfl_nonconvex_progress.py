@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import A2, B2
 from expecting import Expectation
 from planting import built, without
-
-from cflag_theory.claims.cfl.symbols import A2, B2
 
 EXPECTED = {
     "cfl.nc_eq32": Expectation(

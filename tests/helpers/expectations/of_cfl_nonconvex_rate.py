@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import D2
 from expecting import Expectation
 from planting import built, scaled
-
-from cflag_theory.claims.cfl.symbols import D2
 
 EXPECTED = {
     "cfl.nc_rate": Expectation(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import eta
 from expecting import Expectation
 from planting import LESS, shifted, without
 
 from cflag_theory.claims.cfl.one_round import phi as claim
-from cflag_theory.claims.cfl.symbols import eta
 
 EXPECTED = {
     "cfl.phi": Expectation(

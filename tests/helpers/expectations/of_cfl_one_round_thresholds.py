@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import eta
 from expecting import Expectation
 from planting import LESS, related
 
 from cflag_theory.claims.cfl.one_round import thresholds as claim
-from cflag_theory.claims.cfl.symbols import eta
 
 EXPECTED = {
     "cfl.step6": Expectation(

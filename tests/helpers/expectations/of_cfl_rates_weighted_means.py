@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import D2, R2, t
 from expecting import Expectation
 from planting import MORE, built, related
-
-from cflag_theory.claims.cfl.symbols import D2, R2, t
 
 EXPECTED = {
     "cfl.partial_fraction": Expectation(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.symbols import mu
 from expecting import Expectation
 from planting import MORE, built, related
 
-from cflag_theory.claims.cfl.symbols import mu
 from cflag_theory.claims.engine.notation import L
 
 EXPECTED = {

@@ -14,6 +14,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.experiments_reported import recomputed
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
@@ -142,16 +143,9 @@ def ties(columns: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _table3(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
-    yield _recomputed("1", "printed", *ties(list(SETTINGS)), "comparisons in Table 3")
+    yield recomputed("1", ties(list(SETTINGS)), "comparisons in Table 3")
     big = [column for column, (D2, _, _) in SETTINGS.items() if D2 == "100"]
-    yield _recomputed("1", "repair", *ties(big), "comparisons with big round drift")
-
-
-def _recomputed(part: str, on: str, contradictions: list[str], compared: int, what: str) -> Evidence:
-    if contradictions:
-        summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
-        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions, "compared": compared})
-    return Evidence("recomputation", part, on, SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
+    yield recomputed("1", ties(big), "comparisons with big round drift", "repair")
 
 
 #: Of the 24 rates of Table 3, those that the gradient 2 A w + B would not allow.
@@ -167,14 +161,8 @@ def _edges(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         ]
         finding = SUPPORTS if len(beyond) == expected else REFUTES
         words = f"{len(beyond)} of {len(PRINTED)} rates are not below {2 // factor}/L."
-        yield Evidence(
-            "recomputation",
-            part,
-            "printed",
-            finding,
-            words,
-            {"instance": beyond, "compared": len(PRINTED)},
-        )
+        data = {"instance": beyond, "compared": len(PRINTED)}
+        yield Evidence("recomputation", part, "printed", finding, words, data)
 
 
 CHECKS = {

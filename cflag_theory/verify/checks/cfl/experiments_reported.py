@@ -31,7 +31,8 @@ _CORE_SETS = ("Naive (Small Set)", "Naive (Large Set)", "iCaRL (Small Set)", "iC
 Findings = tuple[list[str], int]
 
 
-def _evidence(part: str, findings: Findings, what: str, on: str = "printed") -> Evidence:
+def recomputed(part: str, findings: Findings, what: str, on: str = "printed") -> Evidence:
+    """What printed numbers say of a sentence: contradictions refute it."""
     contradictions, compared = findings
     if contradictions:
         summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
@@ -104,9 +105,9 @@ def _table5(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         share = 100 * exact / _mean(_cell("5", data, BACKBONE))
         if abs(share - sp.Rational(ratio)) > _ROUNDING:
             ratios.append(f"{data}: {ratio} is printed, the ratio is {float(share):.4f}")
-    yield _evidence("1", (differences, len(IMPROVEMENTS)), "differences")
-    yield _evidence("2", (ratios, len(IMPROVEMENTS)), "ratios")
-    yield _evidence("3", _together(_grows(REGULARIZATION), _grows_unrounded(REGULARIZATION)), "steps in difficulty")
+    yield recomputed("1", (differences, len(IMPROVEMENTS)), "differences")
+    yield recomputed("2", (ratios, len(IMPROVEMENTS)), "ratios")
+    yield recomputed("3", _together(_grows(REGULARIZATION), _grows_unrounded(REGULARIZATION)), "steps in difficulty")
 
 
 def _grows(method: str) -> Findings:
@@ -175,26 +176,26 @@ def _text(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         return above(cells(table, setting=setting, methods=methods), baselines)
 
     pairs = "comparisons with FL baselines"
-    yield _evidence("1", over_baselines("6", CFL), pairs)
-    yield _evidence("1", over_baselines("6", (CORE_SET,)), pairs, "repair")
-    yield _evidence("2", over_baselines("7", regularized), pairs)
-    yield _evidence("3", over_baselines("6", regularized, "alpha=0.2"), pairs)
-    yield _evidence("3b", over_baselines("6", regularized), pairs)
+    yield recomputed("1", over_baselines("6", CFL), pairs)
+    yield recomputed("1", over_baselines("6", (CORE_SET,)), pairs, "repair")
+    yield recomputed("2", over_baselines("7", regularized), pairs)
+    yield recomputed("3", over_baselines("6", regularized, "alpha=0.2"), pairs)
+    yield recomputed("3b", over_baselines("6", regularized), pairs)
     same = {cell.method for cell in cells("9")}
     table6 = cells("6", setting="alpha=0.1", methods=same)
     own, other = ([cell for cell in table6 if (cell.method in CFL) is wanted] for wanted in (True, False))
-    yield _evidence("4", _together(over_baselines("9", CFL), above(own, other)), pairs)
-    yield _evidence("5", _no_trend(), "methods of Table 9")
+    yield recomputed("4", _together(over_baselines("9", CFL), above(own, other)), pairs)
+    yield recomputed("5", _no_trend(), "methods of Table 9")
     worse = [f"{method}: {row}" for method, row in _overlaps(cells("9")).items() if row[0] > max(row[1:])]
     methods = len(_overlaps(cells("9")))
-    yield _evidence("5b", (worse if len(worse) == methods else [], methods), "methods of Table 9")
-    yield _evidence("6", _with_overlap(), "comparisons with no overlap")
-    yield _evidence("7", _grows(REGULARIZATION), "steps in difficulty")
-    yield _evidence("7b", _grows(CORE_SET), "steps in difficulty")
+    yield recomputed("5b", (worse if len(worse) == methods else [], methods), "methods of Table 9")
+    yield recomputed("6", _with_overlap(), "comparisons with no overlap")
+    yield recomputed("7", _grows(REGULARIZATION), "steps in difficulty")
+    yield recomputed("7b", _grows(CORE_SET), "steps in difficulty")
     table4 = cells("4")
     rest = [cell for cell in table4 if cell.method not in _CORE_SETS]
     naive, icarl = cells("4", methods=_CORE_SETS[:2]), cells("4", methods=_CORE_SETS[2:])
-    yield _evidence(
+    yield recomputed(
         "8",
         _together(
             above([*naive, *icarl], rest, significantly=True),
@@ -203,7 +204,7 @@ def _text(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         ),
         "comparisons in Table 4",
     )
-    yield _evidence(
+    yield recomputed(
         "9", above(cells("5", methods=(REGULARIZATION,)), cells("5", methods=(ALL_LAYERS,))), "data sets of Table 5"
     )
 
@@ -218,7 +219,7 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     tables = ("5", "6", "9")
     core = [cell for table in tables for cell in cells(table, methods=(CORE_SET,))]
     others = [cell for table in tables for cell in cells(table) if cell.method != CORE_SET]
-    yield _evidence("1", above(core, others, significantly=True), "comparisons with core sets")
+    yield recomputed("1", above(core, others, significantly=True), "comparisons with core sets")
     gains = {
         _place(cell): _mean(cell) - _mean(_cell(cell.table, cell.setting, BACKBONE))
         for table in ("5", "6", "7", "9")
@@ -226,9 +227,9 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     }
     stated = (sp.Rational("0.27"), sp.Rational("1.00"))
     wrong = [] if (min(gains.values()), max(gains.values())) == stated else [f"{gains}"]
-    yield _evidence("2", (wrong, len(gains)), "settings with both")
+    yield recomputed("2", (wrong, len(gains)), "settings with both")
     worse = [f"{method}: {row}" for method, row in _overlaps(cells("9")).items() if row[0] <= max(row[1:])]
-    yield _evidence("3", (worse, len(_overlaps(cells("9")))), "methods of Table 9")
+    yield recomputed("3", (worse, len(_overlaps(cells("9")))), "methods of Table 9")
     row = cells("6", setting="alpha=0.1")
     common = _against(cells("5", setting="CIFAR10"), row)
     different = [
@@ -236,11 +237,11 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         for a, b in common
         if (a.accuracy, a.deviation) != (b.accuracy, b.deviation)
     ]
-    yield _evidence("4", (different, len(common)), "common methods")
+    yield recomputed("4", (different, len(common)), "common methods")
     disjoint = cells("9", setting=OVERLAPS[0])
     near = [a.method for a, b in _against(disjoint, row) if _mean(a) - _mean(b) < sp.Rational("3.39")]
     near += [a.method for a, b in _against(disjoint, cells("6", setting="alpha=0.2")) if _mean(a) <= _mean(b)]
-    yield _evidence("5", (near, 2 * len(disjoint)), "comparisons of Tables 6 and 9")
+    yield recomputed("5", (near, 2 * len(disjoint)), "comparisons of Tables 6 and 9")
 
 
 CHECKS = {

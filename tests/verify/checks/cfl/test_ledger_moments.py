@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 import sympy as sp
+from cflag_theory.claims.cfl.symbols import D2, F2
 from rows import points_of
 
 from cflag_theory.claims.cfl.moments import gradient_noise, information_loss
-from cflag_theory.claims.cfl.symbols import D2, F2
 from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.checks.cfl import moments as checks

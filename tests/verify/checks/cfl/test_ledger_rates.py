@@ -9,13 +9,13 @@ from math import log
 
 import pytest
 import sympy as sp
+from cflag_theory.claims.cfl.symbols import T, sigma2
 from rows import points_of
 
 from cflag_theory.claims.cfl.rates import correlated as correlated_rates
 from cflag_theory.claims.cfl.rates import floors, summed
 from cflag_theory.claims.cfl.rates import theorems as rate_theorems
 from cflag_theory.claims.cfl.rates import weighted_means as rates
-from cflag_theory.claims.cfl.symbols import T, sigma2
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at

@@ -8,10 +8,10 @@ from itertools import product
 
 import pytest
 import sympy as sp
+from cflag_theory.claims.cfl.symbols import p_t
 from rows import parts_of, points_of
 
 from cflag_theory.claims.cfl import published
-from cflag_theory.claims.cfl.symbols import p_t
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.verify.checks.cfl import weights as correlated
