@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,6 +85,18 @@ def quantity(what: str, value: Any) -> Quantity:
             raise InvalidInput(f"{where}{what} takes {parameter}: name every variable that it reads")
         (names if parameter.default is parameter.empty else defaults).append(parameter.name)
     return Quantity(what, value, tuple(names), where, tuple(defaults))
+
+
+def by_name(name: str, words: Iterable[str], of: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
+    """A function of variables by name, for a conjecture to read its arguments from."""
+
+    def function(**draw: Any) -> Any:
+        return of(draw)
+
+    parameters = [inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY) for word in words]
+    function.__name__ = name
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return function
 
 
 def place_of(function: Any) -> str:

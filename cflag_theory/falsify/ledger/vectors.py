@@ -10,23 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.falsify.ledger.numbers import COUNT, SHARE, SLACK, Span
+from cflag_theory.falsify.ledger.solving import COUNT, SHARE, SLACK
+from cflag_theory.falsify.ranges import Range
 
 #: What an underlying number is drawn from.
 _SPANS = {
-    "any": Span(Fraction(-4), Fraction(4)),
-    "sign": Span(Fraction(-1), Fraction(1)),
-    "size": Span(Fraction(0), Fraction(4)),
-    "part": Span(Fraction(-15, 16), Fraction(15, 16)),
-    "below_one": Span(Fraction(0), Fraction(15, 16)),
-    "curvature": Span(Fraction(1, 16), Fraction(4)),
+    "any": Range(-4, 4),
+    "sign": Range(-1, 1),
+    "size": Range(0, 4),
+    "part": Range("-15/16", "15/16"),
+    "below_one": Range(0, "15/16"),
+    "curvature": Range("1/16", 4),
     "share": SHARE,
     "slack": SLACK,
     "count": COUNT,
@@ -39,10 +38,10 @@ class Realisation:
 
     words: str
     equations: str
-    spans: Mapping[str, Span] = field(default_factory=dict)
+    spans: Mapping[str, Range] = field(default_factory=dict)
     only: tuple[str, ...] = ("printed", "repair", "sharp")
 
-    def relations(self, statement: Statement) -> tuple[list[Relation], dict[str, Span]]:
+    def relations(self, statement: Statement) -> tuple[list[Relation], dict[str, Range]]:
         """The equations over the statement's symbols, and a span for every underlying number."""
         named = {s.name: s for r in statement.relations for s in r.slack.atoms(sp.Symbol)}
         pairs = [equation.split("=") for equation in self.equations.split(";")]
@@ -56,7 +55,7 @@ class Realisation:
 
 
 def _words(text: str) -> list[str]:
-    return sorted(set(re.findall(r"\b[^\W\d]\w*", text)) - {"Abs", "Max", "Min", "Piecewise", "Eq", "True"})
+    return sorted(set(re.findall(r"\b[^\W\d]\w*", text)) - {"Abs", "Max", "Min"})
 
 
 def realisation(id: str, part: str, on: str) -> Realisation | None:
@@ -82,7 +81,7 @@ cflag.assumption3.1 repair; cflag.assumption3.2 repair: gradients L d of the mem
 cflag.lemma9.1 printed: two clients on the line with shares p and 1 - p, gradients x and y, biases a x and b y; m
     large enough there, if any is
   bias2 = (p*a*x + (1 - p)*b*y)**2; grad_f2 = (p*x + (1 - p)*y)**2; bias_i2 = a**2*x**2; grad_f_i2 = x**2;
-    m_i_of = a**2; m = Piecewise((1, Eq(grad_f2, 0)), (2*bias2/grad_f2, True))
+    m_i_of = a**2; m = (2*bias2 + 0**grad_f2)/(grad_f2 + 0**grad_f2)
   over share p, part a b
 cflag.lemma9.1 repair: two clients on the line with shares p and 1 - p, gradients x and y, biases a x and b y; m the
     least that (28) allows
@@ -265,7 +264,7 @@ def _read() -> Iterator[tuple[str, Realisation]]:
         head, *lines = block.split("\n  ")
         keys, words = head.split(": ", 1)
         said = dict(line.split(" ", 1) for line in lines if line.startswith(("over ", "only ")))
-        spans: dict[str, Span] = {}
+        spans: dict[str, Range] = {}
         for drawn in filter(None, said.get("over", "").split(", ")):
             kind, *names = drawn.split()
             spans |= dict.fromkeys(names, _SPANS[kind])
@@ -274,8 +273,3 @@ def _read() -> Iterator[tuple[str, Realisation]]:
 
 
 ROWS: Mapping[str, Realisation] = dict(_read())
-
-
-def sequences(statement: Statement) -> bool:
-    """Whether a statement speaks of members of sequences."""
-    return any(r.slack.has(AppliedUndef) for r in statement.relations)

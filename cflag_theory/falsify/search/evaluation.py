@@ -132,7 +132,7 @@ class Evaluator:
 
     @contextmanager
     def _guard(self, what: str, case: Case) -> Iterator[None]:
-        with guarded(self.seconds, self.files, what, ", ".join(story(case))):
+        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case))):
             yield
 
     def _surroundings(self, seen: Case, case: Case) -> dict[str, Any] | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from inspect import Parameter, Signature
 from itertools import product
 from typing import Any
 
@@ -22,7 +21,7 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.quantity import Hypothesis, Quantity
+from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
@@ -60,7 +59,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     reading = with_entries(read_vectors(conjecture, free))
     family = _Family(reading, dict(conjecture.variables))
     names = list(family.ranges)
-    exists = Quantity("the instance", _function("exists", names, family.lacks), tuple(names))
+    exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
     facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
     for fact in reading.facts:
@@ -70,8 +69,8 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     return Instances(
         name=conjecture.name,
         ranges=family.ranges,
-        left=_function("left", names, lambda draw: family.side(draw, 0)),
-        right=_function("right", names, lambda draw: family.side(draw, 1)),
+        left=by_name("left", names, lambda draw: family.side(draw, 0)),
+        right=by_name("right", names, lambda draw: family.side(draw, 1)),
         relation=goal.op,
         facts=tuple(facts),
         told=family.story,
@@ -84,16 +83,7 @@ def _quantity(what: str, names: list[str], family: _Family, relation: Relation, 
     def of(draw: Mapping[str, Any]) -> Any:
         return family.hypothesis(draw, relation)[side]
 
-    return Quantity(what, _function("hypothesis", names, of), tuple(names))
-
-
-def _function(name: str, words: list[str], of: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
-    def function(**draw: Any) -> Any:
-        return of(draw)
-
-    function.__name__ = name
-    function.__signature__ = Signature([Parameter(word, Parameter.KEYWORD_ONLY) for word in words])  # type: ignore[attr-defined]
-    return function
+    return Quantity(what, by_name("hypothesis", names, of), tuple(names))
 
 
 class _Family:
