@@ -26,11 +26,19 @@ from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
-from cflag_theory.falsify.vector_terms.entries import Entry, with_entries
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
-from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
-from cflag_theory.falsify.vector_terms.numbers import bounded_numbers, equal_numbers
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+from cflag_theory.falsify.vector_terms.reading import (
+    Entry,
+    Reading,
+    bounded_numbers,
+    equal_numbers,
+    families,
+    places,
+    range_of,
+    read_vectors,
+    with_entries,
+    word,
+)
 
 #: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
 #: often equations are used in turn, until the vectors that they give stay.
