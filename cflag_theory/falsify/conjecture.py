@@ -1,4 +1,4 @@
-"""A user's Conjecture: hypotheses as ranges, two sides, and the algorithm that they are about; or a page's statement."""
+"""A user's Conjecture: hypotheses as ranges, two sides, and an algorithm; or a statement of a page."""
 
 from __future__ import annotations
 

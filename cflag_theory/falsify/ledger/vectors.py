@@ -45,7 +45,11 @@ class Realisation:
         """The equations over the statement's symbols, and a span for every underlying number."""
         named = {s.name: s for r in statement.relations for s in r.slack.atoms(sp.Symbol)}
         pairs = [equation.split("=") for equation in self.equations.split(";")]
-        inside = {word: sp.Symbol(word, real=True) for word in _words(self.equations) if word not in named}
+        inside = {
+            word: sp.Symbol(word, real=True, integer=(self.spans.get(word) == COUNT) or None)
+            for word in _words(self.equations)
+            if word not in named
+        }
         table = {**inside, **named, "Abs": sp.Abs, "Max": sp.Max, "Min": sp.Min}
         made = [equal(*(sp.sympify(side.strip(), locals=table) for side in pair)) for pair in pairs]
         defined = {r.left for r in made}
