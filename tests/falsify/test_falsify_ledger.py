@@ -289,21 +289,22 @@ def test_a_share_of_a_negative_bound_is_no_instance():
 
 
 def test_every_realisation_belongs_to_a_row_and_names_its_symbols():
-    named = defaultdict(set)  # Parts of a row may share their equations.
+    named = defaultdict(set)  # Rows of a world share its equations.
     for key, made in ledger_vectors.ROWS.items():
         name, _, on = key.rpartition(" ") if key.endswith(("printed", "repair", "sharp")) else (key, "", "")
         id, part = ".".join(name.split(".")[:2]), ".".join(name.split(".")[2:])
         parts = {one.key: one for one in claim(id).parts}
         assert part in parts, key
-        known = statements(parts[part])
-        chosen = [known[role] for role in made.only if role in known and on in ("", role)]
+        chosen = [statement for role, statement in statements(parts[part]).items() if on in ("", role)]
         assert chosen, key
         facts = [fact.relation for one in chosen for fact in one.facts if fact.relation]
         relations = [one.relation for one in chosen] + facts
-        named[made.equations] |= {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
-    for equations, used in named.items():
-        pairs = [equation.split("=", 1) for equation in equations.split(";")]
-        assert {left.strip() for left, _ in pairs} <= used | set(re.findall(r"\w+", " ".join(r for _, r in pairs)))
+        symbols = {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
+        pairs = [equation.split("=", 1) for equation in made.equations.split(";")]
+        for left, right in pairs:
+            named[left.strip(), right.strip()] |= symbols | set(re.findall(r"\w+", " ".join(r for _, r in pairs)))
+    for (left, _), used in named.items():
+        assert left in used
 
 
 @pytest.mark.full
