@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.claim import Statement, statements
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.ledger import rounds as ledger_rounds
 from cflag_theory.falsify.ledger import solving as ledger_solving
 from cflag_theory.falsify.ledger import vectors as ledger_vectors
@@ -25,6 +26,7 @@ from cflag_theory.falsify.ranges import INTEGER
 from cflag_theory.falsify.search.cases import case_at, entries, from_text
 from cflag_theory.falsify.search.directed import choices
 from cflag_theory.falsify.search.evaluation import Evaluator
+from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.verify import directed as ledger_evidence
 from cflag_theory.verify import falsify
 from cflag_theory.verify.directed import directed
@@ -362,3 +364,9 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(arguments, error, words):
     id, part, on = (*arguments, *(None, "printed")[len(arguments) - 1 :])[:3]
     with pytest.raises(error, match=words):
         ledger_conjecture(id, part, on=on)
+
+
+def test_what_a_stranger_would_be_told_of_a_statement_about_tables():
+    """Whose entries are which, only a round tells: no instance is drawn from the words of Lemma 13 alone."""
+    with pytest.raises(InvalidInput, match="only an instance tells"):
+        instances(stated("Lemma 13", claim("cflag.lemma13").parts[0].printed))

@@ -199,7 +199,13 @@ class _Family:
             known = self.given.get(one.name) or range_of(one)
             ends[one] = (0, self.most.get(one, _MEMBERS) - 1) if isinstance(one, Index) else (known.low, known.high)
         corners = product(*([(one, end) for end in both] for one, both in ends.items()))
-        return max(int(sp.floor(expr.subs(dict(corner)))) for corner in corners)
+        found = [expr.subs(dict(corner)) for corner in corners]
+        if not all(one.is_number for one in found):
+            raise InvalidInput(
+                f"{self.reading.name}: which member the index {expr} names, only an instance tells, and so none is "
+                "drawn: state the claim for a number in its place"
+            )
+        return max(int(sp.floor(one)) for one in found)
 
     def _width(self, place: list[sp.Expr]) -> int | str:
         """How many members a family has along one of its indices."""
