@@ -218,9 +218,12 @@ def _in_numbers(statement: Statement) -> Statement:
 
 def _terms_of(relation: Relation) -> dict[sp.Expr, sp.Symbol]:
     """Symbols and terms of sequences, without the index inside a term, and what stands for them in formulas."""
-    terms = relation.slack.atoms(AppliedUndef)
-    bare = relation.slack.xreplace({term: sp.Dummy() for term in terms})
-    return {term: sp.Symbol(str(term)) for term in (*terms, *bare.free_symbols) if not isinstance(term, sp.Dummy)}
+    found: dict[sp.Expr, sp.Symbol] = {}
+    for side in (relation.left, relation.right):
+        terms = side.atoms(AppliedUndef)
+        bare = side.xreplace({term: sp.Dummy() for term in terms})
+        found |= {term: sp.Symbol(str(term)) for term in (*terms, *bare.free_symbols) if not isinstance(term, sp.Dummy)}
+    return found
 
 
 @cache

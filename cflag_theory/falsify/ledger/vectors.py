@@ -19,7 +19,7 @@ from cflag_theory.falsify.ledger.solving import COUNT, SHARE, SLACK
 from cflag_theory.falsify.ranges import Range
 
 #: What an underlying number is drawn from, if its world says no more.
-_ANY = Range(-4, 4)
+_ANY, _WHOLE = Range(-4, 4), {"integer": True, "nonnegative": True}
 _SPANS = {
     "sign": Range(-1, 1),
     "size": Range(0, 4),
@@ -42,9 +42,9 @@ class Realisation:
 
     def relations(self, statement: Statement) -> tuple[list[Relation], dict[str, Range]]:
         """The equations of the statement's symbols, and a span for every underlying number."""
-        named = {s.name: s for r in statement.relations for s in r.slack.atoms(sp.Symbol)}
+        named = {s.name: s for r in statement.relations for side in (r.left, r.right) for s in side.atoms(sp.Symbol)}
         inside = {
-            word: sp.Symbol(word, real=True, integer=(self.spans.get(word) == COUNT) or None)
+            word: sp.Symbol(word, **(_WHOLE if self.spans.get(word) == COUNT else {"real": True}))
             for word in set(re.findall(r"\b[^\W\d]\w*", self.equations)) - {*named, "Abs", "Max", "Min"}
         }
         table = {**inside, **named, "Abs": sp.Abs, "Max": sp.Max, "Min": sp.Min}
@@ -101,7 +101,10 @@ a_i at an angle of cosine s to the memory gradient
   Lambda_i = s*a_i*grad_f_memory
   over sign s
   of cflag.table1_interference.lowers; cflag.lemma6.1; cflag.lemma6.equal
-  of cflag.table1_interference.feasible, or of -Abs(s): Lambda_i = -Abs(s)*a_i*grad_f_memory
+a_i at an angle of cosine -s to the memory gradient
+  Lambda_i = -s*a_i*grad_f_memory
+  over share s
+  of cflag.table1_interference.feasible
 f or h = c w^2/2 on the line
   grad_x2 = c**2*x**2; grad_y2 = c**2*y**2; grad_x_dot_grad_y = c**2*x*y; f_x = c*x**2/2; f_y = c*y**2/2;
     grad_x_dot_h = c*x*(x - y); grad_y_dot_h = c*y*(x - y); x_minus_y2 = (x - y)**2; h_y = c*y**2/2; h_z = c*z**2/2;
