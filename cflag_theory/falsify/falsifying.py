@@ -122,7 +122,7 @@ class _Work:
             relation=conjecture.relation,
             status=NOT_BROKEN,
             ranges={name: str(one) for name, one in conjecture.variables.items()},
-            given=tuple(one.words for one in conjecture.hypotheses),
+            given=tuple(dict.fromkeys(one.words for one in conjecture.hypotheses)),
             seed=seed,
             budget=budget,
             sides=conjecture.words,

@@ -55,8 +55,13 @@ class Row(Conjecture):
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """In the words of the row."""
+        """All in the same words, those of the row."""
         return self.facts
+
+    @property
+    def written(self) -> bool:
+        """The sides are made of the row's: nobody wrote them."""
+        return False
 
 
 def rows() -> dict[tuple[str, str, str], Statement]:
@@ -154,10 +159,10 @@ def _of_numbers(
     """A statement about the numbers that solve its hypotheses and definitions."""
     made = plan(statement, more=[*more, *_standing(statement)], spans=spans)
     left, right = made.in_free(made.goal.left), made.in_free(made.goal.right)
-    zero = quantity("", 0)
-    facts = (
-        Hypothesis(_told(statement), None, "<=", (zero, zero)),
-        *(Hypothesis(str(one), None, one.op, (quantity("", one.left), quantity("", one.right))) for one in made.facts),
+    told, always = _told(statement), Relation(sp.S.Zero, "<=", sp.S.Zero)
+    facts = tuple(
+        Hypothesis(told, None, one.op, (quantity("", one.left), quantity("", one.right)))
+        for one in (made.facts or [always])
     )
     sides = [quantity("left", left), quantity("right", right)]
     read = {name for part in (*sides, *(side for fact in facts for side in fact.sides)) for name in part.names}
@@ -179,7 +184,9 @@ def _of_numbers(
 
 
 def _told(statement: Statement) -> str:
-    return f"left and right are those of {statement.relation}"
+    facts = dict.fromkeys(fact.relation for fact in statement.hypotheses)
+    given = "; ".join(str(one) for one in facts if not (one.left == 0 and one.right.is_Symbol))
+    return f"left and right are those of {statement.relation}" + (f", where {given}" if given else "")
 
 
 def _standing(statement: Statement) -> list[Relation]:
@@ -300,10 +307,11 @@ def _of_runs(name: str, statement: Statement, words: str, ranges: dict[str, Rang
         return Quantity("a quantity of the run", by_name("side", ranges, of), tuple(ranges))
 
     exists = Quantity("the run", by_name("exists", ranges, lambda draw: int(found(draw) is None)), tuple(ranges))
-    facts = [Hypothesis(_told(statement), None, "<=", (exists, quantity("", 0)))]
+    told = _told(statement)
+    facts = [Hypothesis(told, None, "<=", (exists, quantity("", 0)))]
     for relation in dict.fromkeys(fact.relation for fact in statement.hypotheses):
         if not (relation.left == 0 and relation.right.is_Symbol):
-            facts.append(Hypothesis(str(relation), None, relation.op, sides(relation)))
+            facts.append(Hypothesis(told, None, relation.op, sides(relation)))
     left, right = sides(goal)
     return Row(
         name=f"{name} over {words}",
