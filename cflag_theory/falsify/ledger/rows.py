@@ -168,8 +168,10 @@ def _of_numbers(
     read = {name for part in (*sides, *(side for fact in facts for side in fact.sides)) for name in part.names}
 
     def values(draw: Mapping[str, Any]) -> dict[sp.Expr, Any]:
-        known = {symbol: draw.get(symbol.name) for symbol in made.free}
-        return known | {s: quantity("", made.in_free(value)).exact(draw) for s, value in made.solved}
+        # A world has more symbols than a statement speaks of.
+        every = {symbol: made.in_free(symbol) for symbol in (*made.free, *(symbol for symbol, _ in made.solved))}
+        parts = {symbol: quantity(str(symbol), value) for symbol, value in every.items()}
+        return {symbol: part.exact(draw) for symbol, part in parts.items() if draw.keys() >= {*part.names}}
 
     return Row(
         name=f"{name} over {words}",
