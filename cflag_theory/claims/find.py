@@ -14,7 +14,7 @@ from typing import Any
 
 from cflag_theory.claims.engine import certificates, finder, vacuity
 from cflag_theory.claims.engine.algebra import certificate_fault
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.claim import Statement, every_statement
 from cflag_theory.claims.engine.transcript import Inference, asked, settings
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.files import write_text
@@ -27,8 +27,7 @@ def statements(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Statement]]:
     """Every statement of these claims, refutations included, with the id of its claim."""
     for id in ids:
         for part in claim(id).parts:
-            replaced = [one.statement for one in (part.repair, part.sharp) if one is not None]
-            yield from ((id, one) for one in (part.printed, part.refutation, *replaced) if one is not None)
+            yield from ((id, one) for one in every_statement(part))
 
 
 def obligations(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Inference]]:

@@ -7,10 +7,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from cflag_theory.claims.engine.claim import MEANINGS
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, one_each, without_shortcuts
 from cflag_theory.cli.layers import Drawing, draw
-from cflag_theory.verify.verdict import MEANINGS
 
 WIDTH, HEIGHT = 144.0, 38.0
 #: Of the line for each theorem of ours, below a box.

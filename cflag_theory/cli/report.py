@@ -17,7 +17,7 @@ from sympy import Symbol
 from cflag_theory import __version__
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
-from cflag_theory.claims.engine.claim import Claim, Statement
+from cflag_theory.claims.engine.claim import MEANINGS, Claim, Statement
 from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.printing import in_latex
@@ -39,7 +39,7 @@ from cflag_theory.files import own_folder, whole_set, write_text
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
-from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
+from cflag_theory.verify.verdict import ANSWERS, Verdict
 
 
 def write_report(

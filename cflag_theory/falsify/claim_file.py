@@ -10,9 +10,8 @@ from types import ModuleType
 
 from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.conjecture import Conjecture, stated
 from cflag_theory.falsify.search.guard import Limit, TimeUp, guarded, time_limit
-from cflag_theory.falsify.stated import stated
 from cflag_theory.files import as_file_name
 from cflag_theory.reading import read_text
 

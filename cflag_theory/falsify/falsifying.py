@@ -14,17 +14,27 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
-from cflag_theory.falsify.algebra.proving import Attempt, attempt
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.expressions import exact_value
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
+from cflag_theory.falsify.proving import Attempt, attempt
+from cflag_theory.falsify.quantity import exact_value
 from cflag_theory.falsify.ranges import REAL
-from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, for_exact, inside, shape_of, to_text
+from cflag_theory.falsify.search.cases import (
+    LADDER,
+    Case,
+    as_fractions,
+    case_at,
+    entries,
+    for_exact,
+    inside,
+    shape_of,
+    shrink,
+    to_text,
+)
 from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.guard import OutOfTime
-from cflag_theory.falsify.search.shrinking import LADDER, shrink
 from cflag_theory.falsify.vector_terms.instances import instances
 
 BUDGET = 3000
@@ -112,7 +122,7 @@ class _Work:
             relation=conjecture.relation,
             status=NOT_BROKEN,
             ranges={name: str(one) for name, one in conjecture.variables.items()},
-            given=tuple(one.words for one in conjecture.hypotheses),
+            given=tuple(dict.fromkeys(one.words for one in conjecture.hypotheses)),
             seed=seed,
             budget=budget,
             sides=conjecture.words,
@@ -333,14 +343,11 @@ class _Work:
     def _gaps(self) -> Iterator[str]:
         """What the search did not cover."""
         search, evaluator = self.search, self.evaluator
-        reals = [name for name, one in self.conjecture.variables.items() if one.kind == REAL and not one.fixed]
+        free = {name: one.kind for name, one in self.conjecture.variables.items() if not one.fixed}
+        reals = [name for name, kind in free.items() if kind == REAL]
         if reals:
             yield f"all but {evaluator.feasible} of the infinitely many values of {', '.join(reals)}"
-        others = [
-            name
-            for name, one in self.conjecture.variables.items()
-            if one.kind != REAL and not one.fixed and name not in self.conjecture.sizes
-        ]
+        others = [name for name in free if name not in (*reals, *self.conjecture.sizes)]
         if others and not reals and not self.enumerated:
             yield f"all but {evaluator.feasible} of the values of {', '.join(others)}"
         if not search.complete or len(search.tried) < len(search.sizes):

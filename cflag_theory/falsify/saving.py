@@ -164,7 +164,7 @@ def _read(path: Path) -> dict[str, Any]:
 def of_the_ledger(words: str) -> Conjecture | None:
     """The printed statement of a claim of the ledger, "ID" or "ID.PART"; None where the ledger has no such claim."""
     from cflag_theory.claims.ledger import LEDGER
-    from cflag_theory.falsify.ledger.conjectures import ledger_conjecture
+    from cflag_theory.falsify.ledger.rows import ledger_conjecture
 
     if words in LEDGER:
         return ledger_conjecture(words)

@@ -7,8 +7,7 @@ from typing import Any
 from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.falsifying import falsify
-from cflag_theory.falsify.ledger.conjectures import conjecture
-from cflag_theory.falsify.ledger.sources import source
+from cflag_theory.falsify.ledger.rows import row
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 
@@ -21,12 +20,9 @@ def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
     for part in subject.parts:
         for on, statement in statements(part).items():
             try:
-                made = source(subject.id, part.key, on, statement)
+                claimed = row(subject.id, part.key, on, statement)
             except InvalidInput:
                 continue
-            if made.statement.relation is None or made.statement.relation.op == "==":
-                continue
-            claimed = conjecture(f"{subject.id}.{part.key}", made)
             try:
                 finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
             except InvalidInput as error:
@@ -53,6 +49,6 @@ def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
                 summary = f"A directed search finds no contradiction in {finding.feasible} cases"
                 if finding.largest_ratio is not None:
                     summary += f"; largest left/right {finding.largest_ratio:.4g}"
-            summary = f"{summary} over {made.words} (budget {budget}, seed {seed})."
+            summary = f"{summary} over {claimed.drawn} (budget {budget}, seed {seed})."
             found.append(Evidence("property", part.key, on, REFUTES if finding.refuted else SUPPORTS, summary, data))
     return found

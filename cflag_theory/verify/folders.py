@@ -19,18 +19,18 @@ import sympy as sp
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.algebra import certificate_fault
-from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement, statements
+from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement, every_statement, statements
 from cflag_theory.claims.engine.finding.hints import hints
 from cflag_theory.claims.engine.transcript import asked
 from cflag_theory.claims.pages.folder import Folder
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.claim_file import pages_of
+from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NoCase
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
-from cflag_theory.falsify.stated import stated
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
@@ -130,7 +130,9 @@ def _collected(
                 evidence.append(drawn(f"{id}.{part.key} ({on})", part.key, on, statement, cases, seed))
     if prover == "coq":
         evidence = coq.witness(subject, points, evidence)
-    entries = {key: entry for part in subject.parts for one in _all(part) for key, entry in _certificates(one)}
+    entries = {
+        key: entry for part in subject.parts for one in every_statement(part) for key, entry in _certificates(one)
+    }
     plain = json.loads(bare(json.dumps([asdict(item) for item in evidence])))
     return [Evidence(**item) for item in plain], entries
 
@@ -194,10 +196,6 @@ def drawn(name: str, key: str, on: str, statement: Statement, cases: int, seed: 
         data["largest_ratio"] = found.largest_ratio
         summary += f"; the largest left/right is {found.largest_ratio:.6g}"
     return Evidence("property", key, on, SUPPORTS, f"{summary}.", data)
-
-
-def _all(part: Part) -> list[Statement]:
-    return [*statements(part).values(), *([part.refutation] if part.refutation else [])]
 
 
 def _certificates(statement: Statement) -> list[tuple[str, Any]]:

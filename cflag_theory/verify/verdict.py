@@ -9,21 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cflag_theory.claims.engine.claim import Claim, Part, statements
+from cflag_theory.claims.engine.claim import MEANINGS, Claim, Part, statements
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.verify.belonging import fault
 
-MEANINGS = {
-    "holds": "true as printed, over its whole stated hypothesis range",
-    "loose": "true as printed, and a sharper constant is proved",
-    "open": "not decided",
-    "typo": "false as printed; an evident local repair is named and proved",
-    "needs-hypothesis": "false as printed; true under named hypotheses that the algorithm can satisfy",
-    "false": "false as printed, and no such repair is proved",
-}
 #: What a claim of ours is when it holds: nobody else printed it.
 OURS = "proved; a statement of ours, not of a paper"
 #: What is found of an assumption or a question, by what the same evidence would say of a claim.

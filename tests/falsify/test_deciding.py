@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify import Conjecture, Range, decide, prove
-from cflag_theory.falsify.decisions.constants import sandwich, simplest
+from cflag_theory.falsify.decisions.decision import sandwich, simplest
 from cflag_theory.falsify.search.exact_numbers import exp, sqrt
 
 UNIT = {"x": Range(0, 1), "y": Range(0, 1)}

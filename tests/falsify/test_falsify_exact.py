@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import attempt, read
-from cflag_theory.falsify.algebra.tracing import NotAlgebra, Traced
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.expressions import exact_value
+from cflag_theory.falsify.proving import attempt, read
+from cflag_theory.falsify.quantity import exact_value
 from cflag_theory.falsify.ranges import Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Exact, Undecided, Whole, exp, log, sqrt
+from cflag_theory.falsify.tracing import NotAlgebra, Traced
 
 UNIT = {"x": Range(0, 1), "y": Range(0, 1)}
 

@@ -17,15 +17,16 @@ from cflag_theory.claims.engine.claim import Statement, statements
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.falsify.ledger import numbers as ledger_numbers
+from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.ledger import rounds as ledger_rounds
-from cflag_theory.falsify.ledger import unions as ledger_unions
+from cflag_theory.falsify.ledger import solving as ledger_solving
 from cflag_theory.falsify.ledger import vectors as ledger_vectors
-from cflag_theory.falsify.ledger.conjectures import ledger_conjecture, rows
-from cflag_theory.falsify.ledger.sources import source, undrawn
+from cflag_theory.falsify.ledger.rows import ledger_conjecture, row, rows, undrawn
+from cflag_theory.falsify.ranges import INTEGER
 from cflag_theory.falsify.search.cases import case_at, entries, from_text
 from cflag_theory.falsify.search.directed import choices
 from cflag_theory.falsify.search.evaluation import Evaluator
+from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.verify import directed as ledger_evidence
 from cflag_theory.verify import falsify
 from cflag_theory.verify.directed import directed
@@ -72,9 +73,9 @@ def test_a_false_row_is_broken_without_being_told_where(id, part):
 
 def test_the_instances_come_from_no_check():
     """The stored counterexamples live in verify.checks and in claims' proofs by instance; nothing here reads them."""
-    folder = Path(ledger_numbers.__file__).parent
+    folder = Path(ledger_solving.__file__).parent
     files = list(folder.glob("*.py"))
-    assert len(files) > 5
+    assert len(files) > 4
     for file in files:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         modules = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
@@ -158,7 +159,7 @@ def _as_problem(case):
     shares = [one, 1 - one] if one not in (0, 1) else [Fraction(1)]
     clients, orders = [], []
     for i in range(1, len(shares) + 1):
-        copies, stride = int(case[f"copies_{i}"][0]), int(case[f"stride_{i}"][0])
+        copies, stride = case[f"copies_{i}"], case[f"stride_{i}"]
         clients.append(
             [(case[f"curvature_{i}"], -case[f"slope_{i}"])]
             + [(case[f"copy_curvature_{i}"], -case[f"copy_slope_{i}"])] * copies
@@ -174,9 +175,8 @@ def _small_rounds(count):
     for number in range(count):
         case = {}
         for name, span in ledger_rounds.CURRENT.items():
-            if span.kind == "integer":
-                value = int(random.integers(int(span.low), 7 if name == "E" else 4))
-                case[name] = value if name == "E" else np.array([value])
+            if span.kind == INTEGER:
+                case[name] = int(random.integers(span.low, 7 if name == "E" else 4))
             else:
                 case[name] = max(span.low, Fraction(int(random.integers(-4, 5)), 4))
         yield case | {"p_1": Fraction(1 + number % 2, 2), "u": Fraction(int(random.integers(1, 9)), 2)}
@@ -188,7 +188,7 @@ def test_a_round_of_the_family_is_the_round_of_the_kernels():
     from cflag_theory.claims.engine.notation import grad_g, k
 
     for case in _small_rounds(40):
-        found = ledger_rounds.values({n: v.item() if isinstance(v, np.ndarray) else v for n, v in case.items()})
+        found = ledger_rounds.values(case)
         problem, orders, local = _as_problem(case)
         whole = walk(problem, beta=local, orders=orders)
         at, path = found[k], whole.paths[0]
@@ -213,17 +213,16 @@ def test_the_recursions_of_a_round_are_those_of_its_orders():
     from cflag_theory.verify.instances.recursions import local_worst
 
     for case in _small_rounds(20):
-        plain = {n: v.item() if isinstance(v, np.ndarray) else v for n, v in case.items()}
-        found = ledger_rounds.with_recursions(plain)
+        found = ledger_rounds.with_recursions(case)
         _, orders, local = _as_problem(case)
-        ns = [1 + plain[f"copies_{i}"] for i in (1, 2)]
+        ns = [1 + case[f"copies_{i}"] for i in (1, 2)]
         worst = [local_worst(orders[i], n=ns[i], step=local) for i in range(len(orders))]
         at, g = found[k], found[grad_g]
         steps = orders.shape[1]
         assert found[drift.d(k)] == g * worst[0].drift[at]
         turns = local_worst([j % ns[0] for j in range(steps)], n=ns[0], step=local)
         assert found[ours_worst_order.d_turns(k)] == g * turns.drift[at]
-        shares = [plain["p_1"], 1 - plain["p_1"]] if len(orders) == 2 else [1]
+        shares = [case["p_1"], 1 - case["p_1"]] if len(orders) == 2 else [1]
         assert found[ours_worst_sums.d_sum(E)] == g * sum(
             p * sum(one.drift[:steps]) for p, one in zip(shares, worst, strict=True)
         )
@@ -249,7 +248,7 @@ def test_a_run_on_the_union_is_algorithm_1_on_it():
         "stride_1": 0,
         "stride_2": 1,
     }
-    found = ledger_unions.values(draw)
+    found = ledger_rounds.values_on_union(draw)
     both = [
         [(draw[f"memory_curvature_{i}"], -draw[f"memory_slope_{i}"])]
         + [(draw[f"curvature_{i}"], -draw[f"slope_{i}"])] * draw[f"copies_{i}"]
@@ -276,7 +275,7 @@ def _facts(*relations):
 
 def test_a_plan_solves_equations_and_keeps_ends_of_ranges():
     statement = Statement("", at_most(x, z), _facts(at_most(x, y), below(y, 2)), None, _facts(equal(z, x + y)))
-    made = ledger_numbers.plan(statement, spans={})
+    made = ledger_solving.plan(statement, spans={})
     assert next(symbol for symbol, _ in made.solved) == z
     shares = {symbol.name for symbol in made.free}
     assert shares == {"x_share", "y_share"}
@@ -286,27 +285,28 @@ def test_a_plan_solves_equations_and_keeps_ends_of_ranges():
 def test_a_share_of_a_negative_bound_is_no_instance():
     """x <= z with x >= 0 and z < 0 has no solution, whatever the share."""
     statement = Statement("", at_most(x, 1), _facts(at_most(x, z)), None)
-    made = ledger_numbers.plan(statement, spans={})
+    made = ledger_solving.plan(statement, spans={})
     values = {symbol: -1 if symbol == z else 0 for symbol in made.free}
     assert any(not relation.subs(values).left <= relation.subs(values).right for relation in made.left)
 
 
 def test_every_realisation_belongs_to_a_row_and_names_its_symbols():
-    named = defaultdict(set)  # Parts of a row may share their equations.
+    named = defaultdict(set)  # Rows of a world share its equations.
     for key, made in ledger_vectors.ROWS.items():
         name, _, on = key.rpartition(" ") if key.endswith(("printed", "repair", "sharp")) else (key, "", "")
         id, part = ".".join(name.split(".")[:2]), ".".join(name.split(".")[2:])
         parts = {one.key: one for one in claim(id).parts}
         assert part in parts, key
-        known = statements(parts[part])
-        chosen = [known[role] for role in made.only if role in known and on in ("", role)]
+        chosen = [statement for role, statement in statements(parts[part]).items() if on in ("", role)]
         assert chosen, key
         facts = [fact.relation for one in chosen for fact in one.facts if fact.relation]
         relations = [one.relation for one in chosen] + facts
-        named[made.equations] |= {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
-    for equations, used in named.items():
-        pairs = [equation.split("=", 1) for equation in equations.split(";")]
-        assert {left.strip() for left, _ in pairs} <= used | set(re.findall(r"\w+", " ".join(r for _, r in pairs)))
+        symbols = {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
+        pairs = [equation.split("=", 1) for equation in made.equations.split(";")]
+        for left, right in pairs:
+            named[left.strip(), right.strip()] |= symbols | set(re.findall(r"\w+", " ".join(r for _, r in pairs)))
+    for (left, _), used in named.items():
+        assert left in used
 
 
 @pytest.mark.full
@@ -314,10 +314,10 @@ def test_every_row_has_instances_or_a_reason_why_not():
     for (id, part, on), statement in rows().items():
         reason = undrawn(id, part, on, statement)
         if not reason:
-            assert source(id, part, on, statement).words
+            assert row(id, part, on, statement).drawn
         else:
             with pytest.raises(InvalidInput, match="see cflag show"):
-                source(id, part, on, statement)
+                row(id, part, on, statement)
 
 
 # As evidence, and what is refused
@@ -364,3 +364,9 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(arguments, error, words):
     id, part, on = (*arguments, *(None, "printed")[len(arguments) - 1 :])[:3]
     with pytest.raises(error, match=words):
         ledger_conjecture(id, part, on=on)
+
+
+def test_what_a_stranger_would_be_told_of_a_statement_about_tables():
+    """Whose entries are which, only a round tells: no instance is drawn from the words of Lemma 13 alone."""
+    with pytest.raises(InvalidInput, match="only an instance tells"):
+        instances(stated("Lemma 13", claim("cflag.lemma13").parts[0].printed))

@@ -19,8 +19,7 @@ from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.ledger.conjectures import conjecture
-from cflag_theory.falsify.ledger.sources import find_part, source
+from cflag_theory.falsify.ledger.rows import find_part, row
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.verify import falsify
@@ -171,7 +170,7 @@ def test_at_the_counterexample_the_true_bound_holds(name):
     finding = falsify(false, seconds=5)
     assert finding.refuted
     statement = best(of_row(planted.id, planted.part))[1]
-    true = conjecture("the proved bound", source(planted.id, planted.part, planted.on, statement))
+    true = row(planted.id, planted.part, planted.on, statement)
     values = finding.to_json()["counterexample"]["values"]
     assert Evaluator(false, seconds=20).exact(from_text(false, values, what="it")).broken
     outcome = Evaluator(true, seconds=20).exact(from_text(true, values, what="it"))

@@ -16,8 +16,7 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.falsifying import BUDGET, falsify
 from cflag_theory.falsify.finding import PROVED
-from cflag_theory.falsify.ledger.conjectures import conjecture
-from cflag_theory.falsify.ledger.sources import find_part, source, undrawn
+from cflag_theory.falsify.ledger.rows import find_part, row, undrawn
 
 #: How far a constant is moved, as a part of itself.
 MOVE = sp.Rational(1, 100)
@@ -61,7 +60,7 @@ class Planted:
     @property
     def instances(self) -> str:
         """What is drawn."""
-        return source(self.id, self.part, self.on, self._statement).words
+        return row(self.id, self.part, self.on, self._statement).drawn
 
     @property
     def _statement(self) -> Statement:
@@ -77,8 +76,7 @@ class Planted:
         InvalidInput
             No family of small instances is known for the row.
         """
-        made = source(self.id, self.part, self.on, self._statement)
-        return conjecture(f"{self.name} with {self.moved} moved by {MOVE}", made)
+        return row(self.id, self.part, self.on, self._statement)
 
 
 def best(part: Part) -> tuple[str, Statement] | None:

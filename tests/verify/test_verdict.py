@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import MEANINGS, Claim, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.errors import CflagError, InconsistentEvidence
-from cflag_theory.verify.verdict import GRAVITY, MEANINGS, OURS, PROVING, REFUTING, Evidence, decide
+from cflag_theory.verify.verdict import GRAVITY, OURS, PROVING, REFUTING, Evidence, decide
 
 x = sp.Symbol("x", real=True)
 SAID = Statement("x <= 2.", at_most(x, 2), ())

@@ -191,6 +191,14 @@ FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves
 
 
 #: What a part is. A claim of a paper, or a theorem of ours, has a verdict. An assumption, which a paper makes, and a
+MEANINGS = {
+    "holds": "true as printed, over its whole stated hypothesis range",
+    "loose": "true as printed, and a sharper constant is proved",
+    "open": "not decided",
+    "typo": "false as printed; an evident local repair is named and proved",
+    "needs-hypothesis": "false as printed; true under named hypotheses that the algorithm can satisfy",
+    "false": "false as printed, and no such repair is proved",
+}
 #: question, which neither paper answers, have findings and no verdict.
 KINDS = ("claim", "assumption", "question")
 
@@ -231,6 +239,11 @@ def statements(part: Part) -> dict[str, Statement]:
     if part.sharp:
         found["sharp"] = part.sharp.statement
     return found
+
+
+def every_statement(part: Part) -> list[Statement]:
+    """The statements of a part, a refutation among them."""
+    return [*statements(part).values(), *([part.refutation] if part.refutation else [])]
 
 
 @dataclass(frozen=True)

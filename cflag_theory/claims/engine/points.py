@@ -62,7 +62,7 @@ def _value(expr: sp.Expr, values: Mapping[sp.Expr, Fraction | int]) -> Fraction 
     found = values.get(expr)
     if found is None:
         if expr.is_Rational:
-            return _number(expr)
+            return exact_number(expr)
         if expr.is_Add:
             return sum(_value(part, values) for part in expr.args)
         if expr.is_Mul:
@@ -76,7 +76,8 @@ def _value(expr: sp.Expr, values: Mapping[sp.Expr, Fraction | int]) -> Fraction 
     return found
 
 
-def _number(value: sp.Rational) -> Fraction | int:
+def exact_number(value: sp.Rational) -> Fraction | int:
+    """A rational number of sympy as Python's."""
     return Fraction(int(value.p), int(value.q)) if value.q != 1 else int(value.p)
 
 
@@ -135,7 +136,7 @@ class Exact(dict[sp.Expr, sp.Expr]):
     @cached_property
     def fractions(self) -> dict[sp.Expr, Fraction | int]:
         """The values that are fractions."""
-        return {key: _number(value) for key, value in self.items() if isinstance(value, sp.Rational)}
+        return {key: exact_number(value) for key, value in self.items() if isinstance(value, sp.Rational)}
 
 
 def _holds(sort: Sort, number: sp.Expr) -> bool:

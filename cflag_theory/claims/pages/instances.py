@@ -68,8 +68,8 @@ class Instances:
         self,
         arguments: Iterable[str] = (),
         made: Callable[[Values, dict[str, sp.Expr]], Iterator[Values]] | None = None,
-    ) -> Iterator[tuple[Values, dict[str, sp.Expr], tuple[str, ...]]]:
-        """Of each instance the values of the page's terms, those of all names, and its story.
+    ) -> Iterator[tuple[Values, tuple[str, ...]]]:
+        """Of each instance the values of the page's terms, and its story.
 
         With `made`, behind the last line that gives one of the `arguments`, values become those of rounds or runs.
         """
@@ -81,9 +81,8 @@ class Instances:
         for step in steps:
             found = chain.from_iterable(map(step, found))
         for values in found:
-            given = self._given(values)
             kept = {term: value for term, value in values.items() if self.own.isdisjoint((term, term.func))}
-            yield kept, given, tuple(told(values) for told in self.story)
+            yield kept, tuple(told(values) for told in self.story)
 
     def _given(self, values: Values) -> dict[str, sp.Expr]:
         return {name: values[term] for name, term in self.names.items() if term in values}

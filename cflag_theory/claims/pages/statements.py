@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, MEANINGS, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Proof
@@ -18,8 +18,6 @@ from cflag_theory.claims.pages.proofs import FOLLOWS, Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 _REPAIRS = ("typo", "needs-hypothesis")
-#: What `expect` may be followed by: the verdicts of a claim.
-_VERDICTS = ("holds", "loose", "open", "typo", "needs-hypothesis", "false")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
 _PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints", "instances"}
 _CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter", "expect"}
@@ -36,8 +34,8 @@ def check(line: Line) -> None:
     known = {"claim": _CLAIM, "part": _PART, "sharp": {*_STATEMENT, "at"}}.get(line.kind, _STATEMENT)
     only(line, known, f"a {line.kind}")
     for one in line.inside:
-        if one.kind == "expect" and one.said.behind("expect") not in _VERDICTS:
-            raise one.error(f"{one.said.behind('expect')!r} is no verdict: use {', '.join(_VERDICTS)}")
+        if one.kind == "expect" and one.said.behind("expect") not in MEANINGS:
+            raise one.error(f"{one.said.behind('expect')!r} is no verdict: use {', '.join(MEANINGS)}")
         if one.kind in ("part", "repair", "sharp") or (one.kind == "refuted" and one.inside):
             check(one)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.text import Text
 
+from cflag_theory.claims.engine.claim import MEANINGS
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import GRAVITY, MEANINGS, REFUTES, Verdict
+from cflag_theory.verify.verdict import GRAVITY, REFUTES, Verdict
 
 COLOURS = {
     "holds": "green",

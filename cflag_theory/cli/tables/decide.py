@@ -8,8 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.falsify.decisions.constants import LARGEST_FACTOR, Constant
-from cflag_theory.falsify.decisions.decision import NEITHER, Decision
+from cflag_theory.falsify.decisions.decision import LARGEST_FACTOR, NEITHER, Constant, Decision
 from cflag_theory.falsify.decisions.repairs import Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay

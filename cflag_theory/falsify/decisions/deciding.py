@@ -6,18 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import sympy as sp
+
+from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
+from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import attempt_formula, box_of, read
-from cflag_theory.falsify.algebra.tracing import NotAlgebra
-from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.constants import Constant, least
-from cflag_theory.falsify.decisions.decision import NEITHER, Decision
-from cflag_theory.falsify.decisions.free_constant import with_free_constant
-from cflag_theory.falsify.decisions.vector_claims import decide_vectors
+from cflag_theory.claims.engine.sorts import sort_of
+from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.falsify.conjecture import Conjecture, Stated
+from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, derivation, least, sandwich
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS, falsify
-from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, Finding
+from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
+from cflag_theory.falsify.proving import attempt_formula, box_of, read
+from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
+from cflag_theory.falsify.tracing import NotAlgebra
+from cflag_theory.falsify.vector_terms.continuing import NoMeaning
+from cflag_theory.falsify.vector_terms.instances import instances
+from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors, word
 
 #: Part of the budget, and of the seconds, that one value of a constant may take.
 _PART = 10
@@ -122,6 +129,198 @@ def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant 
         reached = least(ask, met)
     except KeyboardInterrupt:
         return None
+    name = "factor of the right side"
+    if reached.proved is None:
+        return Constant(name, tried=reached.tried)
+    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)
+
+
+def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
+    """Where the claim turns from refuted to proved, as its free variable moves over its range."""
+    name = conjecture.free
+    assert name is not None
+    one = conjecture.variables.get(name)
+    if one is None:
+        raise InvalidInput(
+            f"{conjecture.name}: the free constant {name} needs a range: ranges={{{name!r}: Range(...)}}"
+        )
+    last: list[Decision] = []
+
+    def ask(value: Fraction) -> tuple[str, Decision]:
+        found = decide(value)
+        last[:] = [found]
+        if found.finding.interrupted:
+            raise KeyboardInterrupt
+        return found.outcome, found
+
+    # An end that does not belong to the range is not a value of the constant.
+    ends = [Fraction(one.low), Fraction(one.high)]
+    width = ends[1] - ends[0]
+    low, high = (end if one.holds(end) else end + sign * width / 1024 for end, sign in zip(ends, (1, -1), strict=True))
+    try:
+        reached: Sandwich[Decision] = sandwich(ask, low, high)
+    except KeyboardInterrupt:
+        if not last:
+            raise
+        return Decision(NEITHER, replace(last[0].finding, interrupted=True))
+    against = reached.refuted[1].finding if reached.refuted else None
+    constant = Constant(
+        name,
+        reached.proved[0] if reached.proved else None,
+        reached.refuted[0] if reached.refuted else None,
+        reached.larger_is_weaker,
+        engines=reached.proved[1].finding.engines if reached.proved else (),
+        case=against.case if against else {},
+        left=against.left if against else "",
+        right=against.right if against else "",
+        tried=reached.tried,
+    )
+    chosen = reached.proved or reached.refuted
+    return replace(chosen[1] if chosen else last[0], constant=constant)
+
+
+#: Cases before the proving side is asked, and cases that a proof is tried on.
+_FIRST, _SAMPLE = 150, 60
+#: Proofs take as many seconds as so many evaluations may.
+_PROOF = 6
+_NONE = "no instance was found that satisfies the hypotheses for ever: they may contradict each other"
+
+
+def decide_vectors(
+    conjecture: Conjecture,
+    search: bool,
+    budget: int,
+    seed: int,
+    seconds: float,
+    progress: Callable[[int], None] | None = None,
+) -> Decision:
+    """Decide a claim with vectors; without `search` the proving side alone."""
+    try:
+        if conjecture.free is not None:
+            part = max(1, budget // 4)
+            return with_free_constant(
+                conjecture, lambda value: _both(conjecture, value, search, part, seed, seconds / 4, progress)
+            )
+        found = _both(conjecture, None, search, budget, seed, seconds, progress)
+        if found.outcome != NEITHER or found.finding.interrupted or found.finding.out_of_time:
+            return found
+        return replace(found, constant=_factor_of_vectors(read_vectors(conjecture), found.finding, seconds))
+    except KeyboardInterrupt:
+        nothing = _no_instances(conjecture, budget, seed, "it was interrupted")
+        return Decision(NEITHER, replace(nothing, interrupted=True))
+
+
+def _both(
+    conjecture: Conjecture,
+    free: Fraction | None,
+    search: bool,
+    budget: int,
+    seed: int,
+    seconds: float,
+    progress: Callable[[int], None] | None,
+) -> Decision:
+    reading = read_vectors(conjecture, free)
+    unmet = False
+
+    def look(cases: int) -> Finding:
+        nonlocal unmet
+        small = instances(conjecture, free)
+        try:
+            found = falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            unmet = unmet or found.out_of_time
+            return found
+        except NoMeaning as error:
+            return _no_instances(conjecture, budget, seed, str(error))
+        except NoCase:
+            if not any(fact.forall for fact in reading.facts):
+                raise
+            unmet = True
+            return _no_instances(conjecture, budget, seed, _NONE)
+
+    first = look(min(budget, _FIRST)) if search else None
+    if first is not None and (first.refuted or first.interrupted):
+        return _searched(conjecture, free, first)
+    try:
+        with time_limit(_PROOF * seconds):
+            proof = _offered(conjecture) or prove_vectors(reading)
+    except TimeUp:
+        proof = None
+    if proof is not None:
+        tried = first if first is not None else look(min(budget, _SAMPLE))
+        if tried.refuted:
+            raise InconsistentEvidence(
+                f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
+                f"{tried.left} and the right side {tried.right}"
+            )
+        if unmet:
+            # What nothing satisfies proves anything.
+            why = tried.not_covered[0] if tried.out_of_time else _NONE
+            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {why}",)))
+        finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
+        if isinstance(conjecture, Stated):
+            sorts = {word(one): f"the {sort_of(one)} numbers" for one in reading.symbols}
+            finding = replace(finding, ranges=sorts)
+        return Decision(PROVED, finding, derivation=derivation(proof.statement) if proof.found else None)
+    if not search:
+        return Decision(
+            NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
+        )
+    found = _searched(conjecture, free, look(budget))
+    if found.outcome == NEITHER and any(fact.forall for fact in reading.facts):
+        gaps = (
+            *found.finding.not_covered,
+            "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression",
+        )
+        return replace(found, finding=replace(found.finding, not_covered=gaps))
+    return found
+
+
+def _offered(conjecture: Conjecture) -> Proved | None:
+    """The proof that a page has, if the examiner accepts it."""
+    if not isinstance(conjecture, Stated) or conjecture.statement.proof is None:
+        return None
+    examined = examine(conjecture.statement)
+    return Proved(conjecture.statement, examined.engines, found=False) if examined.accepted else None
+
+
+def _searched(conjecture: Conjecture, free: Fraction | None, found: Finding) -> Decision:
+    """What a search found, with the instance that a counterexample is."""
+    if not found.refuted:
+        return Decision(NEITHER, found)
+    small = instances(conjecture, free)
+    return Decision(REFUTED, found, instance=tuple(small.told(from_text(small, found.case, what="the counterexample"))))
+
+
+def _no_instances(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:
+    return Finding(
+        name=conjecture.name,
+        relation=conjecture.relation,
+        status=NOT_BROKEN,
+        ranges={name: str(one) for name, one in conjecture.variables.items()},
+        given=tuple(one.words for one in conjecture.hypotheses),
+        seed=seed,
+        budget=budget,
+        not_covered=(f"everything: {why}",),
+    )
+
+
+def _factor_of_vectors(reading: Reading, found: Finding, seconds: float) -> Constant | None:
+    """The smallest factor of the right side that is proved, where the right side is not negative."""
+    right = reading.goal.right
+    if reading.goal.op == "==" or not manifestly_nonnegative(Atoms()(right)):
+        return None
+
+    def ask(value: Fraction) -> tuple[str, tuple[str, ...]]:
+        scaled = sp.expand(sp.Rational(value.numerator, value.denominator) * right)
+        try:
+            with time_limit(max(seconds / 2, 1.0)):
+                goal = Relation(reading.goal.left, reading.goal.op, scaled)
+                proof = prove_vectors(replace(reading, goal=goal))
+        except TimeUp:
+            proof = None
+        return (NOT_BROKEN, ()) if proof is None else (PROVED, proof.engines)
+
+    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
     name = "factor of the right side"
     if reached.proved is None:
         return Constant(name, tried=reached.tried)

@@ -1,12 +1,22 @@
-"""The result of `decide`, and the derivation of a proof."""
+"""The result of `decide`: what is known of a constant, and the derivation of a proof."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
-from cflag_theory.falsify.decisions.constants import Constant
-from cflag_theory.falsify.decisions.derivation import Derivation
+import sympy as sp
+
+from cflag_theory.claims.coq.lemmas import Lemma
+from cflag_theory.claims.coq.theorem import theorem
+from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.printing import to_latex
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.steps import Obligation, Use
+from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
 from cflag_theory.shown import Sheet, Shown
 
@@ -72,3 +82,296 @@ class Decision(Shown):
             "instance": list(self.instance),
             "derivation": None if self.derivation is None else self.derivation.to_json(),
         }
+
+
+#: Values of a constant that are tried, and how near to each other the two ends may stop, relative to their size.
+_STEPS, _NEAR = 24, Fraction(1, 1000)
+#: The largest factor of the right side that is tried.
+LARGEST_FACTOR = 1 << 12
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """What is known of the best value of a constant.
+
+    Attributes
+    ----------
+    name : str
+        The free variable, or "factor of the right side".
+    provable : Fraction or None
+        The best value at which the claim is proved, by `engines`.
+    refuted : Fraction or None
+        The value next to it at which it was refuted, by `case`, with both sides in `left` and `right`.
+    larger_is_weaker : bool
+        Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
+    tried : int
+        Values at which both sides were asked.
+    """
+
+    name: str
+    provable: Fraction | None = None
+    refuted: Fraction | None = None
+    larger_is_weaker: bool = True
+    engines: tuple[str, ...] = ()
+    case: Mapping[str, Any] = field(default_factory=dict)
+    left: str = ""
+    right: str = ""
+    tried: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {
+            "name": self.name,
+            "provable": None if self.provable is None else str(self.provable),
+            "refuted": None if self.refuted is None else str(self.refuted),
+            "larger_is_weaker": self.larger_is_weaker,
+            "engines": list(self.engines),
+            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
+            if self.case
+            else None,
+            "tried": self.tried,
+        }
+
+
+@dataclass
+class Sandwich(Generic[T]):
+    """The two ends that were reached: a value and the answer at it, or None."""
+
+    proved: tuple[Fraction, T] | None = None
+    refuted: tuple[Fraction, T] | None = None
+    larger_is_weaker: bool = True
+    tried: int = 0
+
+
+def sandwich(
+    ask: Callable[[Fraction], tuple[str, T]], low: Fraction, high: Fraction, *, steps: int = _STEPS
+) -> Sandwich[T]:
+    """Where a claim that is true at one end of [low, high] and false at the other turns.
+
+    Nothing is assumed of the values in between: what is reported was proved, or refuted, at exactly that value.
+
+    Parameters
+    ----------
+    ask : callable
+        From a value to "proved", "refuted" or another word, and the answer.
+    steps : int
+        How often it may be asked.
+    """
+    found: Sandwich[T] = Sandwich()
+
+    def look(value: Fraction) -> str:
+        word, answer = ask(value)
+        found.tried += 1
+        side = 1 if found.larger_is_weaker else -1
+        if word == PROVED and (found.proved is None or side * value < side * found.proved[0]):
+            found.proved = (value, answer)
+        if word == REFUTED and (found.refuted is None or side * value > side * found.refuted[0]):
+            found.refuted = (value, answer)
+        return word
+
+    at_high = look(high)
+    # At a true high end the low one is the false end; else the true end may be the low one.
+    if at_high != PROVED:
+        found.larger_is_weaker = False
+        if look(low) != PROVED:
+            found.larger_is_weaker = at_high != REFUTED
+            return found
+    elif look(low) == PROVED:
+        return found
+    weak, strong = (high, low) if found.larger_is_weaker else (low, high)
+    open_values: list[Fraction] = [] if found.refuted is not None else [strong]
+    while found.tried < steps:
+        proved = found.proved[0] if found.proved is not None else weak
+        refuted = found.refuted[0] if found.refuted is not None else strong
+        # Between the ends, or, where values stay open, between these and each end in turn.
+        inner = (proved, refuted)
+        if open_values:
+            near_proved = min(open_values, key=lambda value: abs(value - proved))
+            near_refuted = min(open_values, key=lambda value: abs(value - refuted))
+            inner = (proved, near_proved) if found.tried % 4 < 2 else (near_refuted, refuted)
+        value = _next_value(*sorted(inner), simple=found.tried % 2 == 0)
+        if value is None or value in open_values:
+            value = _next_value(*sorted((proved, refuted)), simple=False)
+            if value is None or value in open_values:
+                break
+        if look(value) not in (PROVED, REFUTED):
+            open_values.append(value)
+    return found
+
+
+def _next_value(low: Fraction, high: Fraction, *, simple: bool) -> Fraction | None:
+    """A value strictly between: the simplest of all, or of the middle third; None where they are near each other."""
+    width = high - low
+    if width <= _NEAR * max(abs(low), abs(high)):
+        # The simplest value between may be where the claim turns.
+        inside = simplest(low + width / 1024, high - width / 1024) if width else None
+        return inside if inside is not None and inside.denominator <= 1000 and simple else None
+    return simplest(low + width / 1024, high - width / 1024) if simple else simplest(low + width / 3, high - width / 3)
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of the smallest denominator in [low, high]."""
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest(-high, -low)
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    floor = whole - 1
+    return floor + 1 / simplest(1 / (high - floor), 1 / (low - floor))
+
+
+def least(holds: Callable[[Fraction], tuple[str, T]], low: Fraction) -> Sandwich[T]:
+    """The smallest factor above `low`, where nothing smaller can be, that is proved; factors grow until one is."""
+    tried: Sandwich[T] = Sandwich()
+    factor = Fraction(max(1, -(-low.numerator // low.denominator)))
+    while factor <= LARGEST_FACTOR:
+        word, _ = holds(factor)
+        tried.tried += 1
+        if word == PROVED:
+            found = sandwich(holds, max(low, Fraction(0)), factor)
+            found.tried += tried.tried
+            return found
+        factor *= 2 if factor < 16 else 16
+    return tried
+
+
+_MARK = re.compile(r"^(slack|residual)\[(.*)\]$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One relation of a derivation.
+
+    Attributes
+    ----------
+    name, relation : str, Relation
+    why : str
+        "given", the name of the rule, or "sum of" the lines that are added.
+    """
+
+    name: str
+    relation: Relation
+    why: str
+
+
+@dataclass(frozen=True)
+class Summand:
+    """A multiplier times slacks (right minus left) of lines; without lines it is not negative by itself."""
+
+    multiplier: sp.Expr
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A proof that the examiner accepted.
+
+    Attributes
+    ----------
+    goal : Relation
+    lines : tuple of Line
+    summands : tuple of Summand
+        Their sum is right minus left of the goal.
+    statement : Statement
+        The same for the engines.
+    """
+
+    goal: Relation
+    lines: tuple[Line, ...]
+    summands: tuple[Summand, ...]
+    statement: Statement
+
+    def text(self) -> list[str]:
+        """Lines for people."""
+        number = {line.name: place for place, line in enumerate(self.lines, start=1)}
+        found = [f"({number[line.name]}) {line.relation}  [{line.why}]" for line in self.lines]
+        found.append(f"right - left of {self.goal} is the sum of")
+        for one in self.summands:
+            factors = [f"({one.multiplier})" if one.multiplier.is_Add else str(one.multiplier)]
+            found.append("  " + " * ".join([*factors, *(f"[{number[name]}]" for name in one.lines)]))
+        found.append("where [n] is right - left of line (n)")
+        return found
+
+    def latex(self) -> str:
+        """The derivation as an align* environment."""
+        number = {line.name: place for place, line in enumerate(self.lines, start=1)}
+        signs = {"==": "=", "<=": r"\le", "<": "<"}
+        rows = [
+            rf"{to_latex(line.relation.left)} &{signs[line.relation.op]} {to_latex(line.relation.right)}"
+            rf" && \text{{({number[line.name]}) {_text(line.why)}}} \\"
+            for line in self.lines
+        ]
+        total = " + ".join(
+            rf"{to_latex(one.multiplier)}" + "".join(rf"\,\Delta_{{{number[name]}}}" for name in one.lines)
+            for one in self.summands
+        )
+        rows.append(rf"{to_latex(self.goal.right)} - \bigl({to_latex(self.goal.left)}\bigr) &= {total}")
+        body = "\n".join(rows)
+        return "% \\Delta_n is right minus left of line (n)\n\\begin{align*}\n" + body + "\n\\end{align*}"
+
+    def theorem(self, name: str = "claim") -> Lemma | None:
+        """The claim as one Coq theorem over any real inner-product space; None where Coq has no words for a step."""
+        try:
+            return theorem(name, self.statement)
+        except TypeError:
+            return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        written = self.theorem()
+        return {
+            "coq": None if written is None else written.text,
+            "lines": [{"name": one.name, "relation": str(one.relation), "why": one.why} for one in self.lines],
+            "sum": [{"multiplier": str(one.multiplier), "lines": list(one.lines)} for one in self.summands],
+            "latex": self.latex(),
+        }
+
+
+def _text(words: str) -> str:
+    return words.replace("_", r"\_").replace("^", r"\^{}")
+
+
+def derivation(statement: Statement) -> Derivation:
+    """The lines of a statement whose proof is uses of rules and sums, the last of them the statement."""
+    assert statement.proof is not None
+    last = statement.proof.steps[-1]
+    assert isinstance(last, Obligation)
+    assert last.certificate is not None
+    shown = {line.step.name: line.conclusion for line in transcript(statement)}
+    needed = _needed(statement)
+    lines = [
+        Line(fact.name, fact.relation, f"{fact.name}, given") for fact in statement.hypotheses if fact.name in needed
+    ]
+    for step in statement.proof.steps[:-1]:
+        why = f"{step.rule}" if isinstance(step, Use) else "sum"
+        if isinstance(step, Use | Obligation) and step.given:
+            why += f" of {', '.join(step.given)}"
+        lines.append(Line(step.name, shown[step.name], why))
+    return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate)), statement)
+
+
+def _needed(statement: Statement) -> set[str]:
+    assert statement.proof is not None
+    return {name for step in statement.proof.steps if isinstance(step, Use | Obligation) for name in step.given}
+
+
+def summands(certificate: sp.Expr) -> list[Summand]:
+    """The certificate by products of slacks; the slack of an equation is minus its residual."""
+    marks = {symbol: _MARK.match(symbol.name) for symbol in certificate.free_symbols}
+    named = {symbol: match for symbol, match in marks.items() if match}
+    found: dict[tuple[str, ...], sp.Expr] = {}
+    for term in sp.Add.make_args(sp.expand(certificate)):
+        names: list[str] = []
+        multiplier = term
+        for symbol, match in named.items():
+            power = sp.degree(term, symbol) if term.has(symbol) else 0
+            for _number in range(int(power)):
+                names.append(match.group(2))
+                multiplier = multiplier / symbol * (-1 if match.group(1) == "residual" else 1)
+        key = tuple(sorted(names))
+        found[key] = found.get(key, sp.S.Zero) + multiplier
+    return [Summand(sp.factor_terms(value), key) for key, value in sorted(found.items())]

@@ -15,7 +15,7 @@ import sympy as sp
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, PREMISE, Change, changes, coefficients
-from cflag_theory.falsify.decisions.constants import sandwich
+from cflag_theory.falsify.decisions.decision import sandwich
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED
 
 #: Proposals of every kind; questions to z3, and how much it may do for each.

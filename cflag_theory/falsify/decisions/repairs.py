@@ -15,17 +15,16 @@ from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import attempt_formula, box_of, read
-from cflag_theory.falsify.algebra.tracing import NotAlgebra
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, Change, coefficients, subtracted
-from cflag_theory.falsify.decisions.constants import sandwich
 from cflag_theory.falsify.decisions.deciding import decide
-from cflag_theory.falsify.decisions.decision import Decision
+from cflag_theory.falsify.decisions.decision import Decision, sandwich
 from cflag_theory.falsify.decisions.repairing import EACH, Repairing
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED
+from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
+from cflag_theory.falsify.tracing import NotAlgebra
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 from cflag_theory.falsify.vector_terms.words import function

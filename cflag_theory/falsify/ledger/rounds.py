@@ -12,9 +12,8 @@ nothing if both are the same code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -26,6 +25,8 @@ from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
 from cflag_theory.claims.c_flag.past_task import descent
+from cflag_theory.claims.c_flag.tracking import L_memory
+from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -44,44 +45,40 @@ from cflag_theory.claims.engine.notation import (
     r,
     sum2,
 )
-from cflag_theory.falsify.ledger.numbers import Span
+from cflag_theory.falsify.ranges import INTEGER, LOG, Range
 
-_UNIT, _SLOPE = Span(Fraction(-1), Fraction(1)), Span(Fraction(-2), Fraction(2))
+_UNIT, _SLOPE, _LENGTH, _PART = Range(-1, 1), Range(-2, 2), Range(0, 8), Range("-15/16", "15/16")
 
-#: What every one-round statement may depend on; `u` is beta L E.
-CURRENT: dict[str, Span] = {
-    "p_1": Span(Fraction(0), Fraction(1)),
-    "E": Span(Fraction(1), Fraction(256), "integer"),
-    "from_end": Span(Fraction(0), Fraction(2), "integer"),
-    "u": Span(Fraction(1, 1024), Fraction(1024), "log"),
-    **{
-        f"{name}_{i}": span
-        for i in (1, 2)
-        for name, span in (
-            ("curvature", _UNIT),
-            ("slope", _SLOPE),
-            ("copy_curvature", _UNIT),
-            ("copy_slope", _SLOPE),
-            ("copies", Span(Fraction(0), Fraction(255), "integer")),
-            ("stride", Span(Fraction(0), Fraction(3), "integer")),
-        )
-    },
+
+def _steps(most: int) -> dict[str, Range]:
+    """A first client's share, the number of steps, and `u` = beta L E."""
+    return {"p_1": Range(0, 1), "E": Range(1, most, kind=INTEGER), "u": Range("1/1024", 1024, scale=LOG)}
+
+
+def _clients(**spans: Range) -> dict[str, Range]:
+    """Of two clients."""
+    return {f"{name}_{i}": span for i in (1, 2) for name, span in spans.items()}
+
+
+_CURRENT = {"curvature": _UNIT, "slope": _SLOPE, "stride": Range(0, 3, kind=INTEGER)}
+#: What every one-round statement may depend on.
+CURRENT: dict[str, Range] = {
+    **_steps(256),
+    "from_end": Range(0, 2, kind=INTEGER),
+    **_clients(**_CURRENT, copy_curvature=_UNIT, copy_slope=_SLOPE, copies=Range(0, 255, kind=INTEGER)),
 }
-_LENGTH, _PART = Span(Fraction(0), Fraction(8)), Span(Fraction(-15, 16), Fraction(15, 16))
 #: What statements with past data depend on too, `a` being L alpha; what they do not depend on is 0.
-MEMORY: dict[str, Span] = {
-    "a": Span(Fraction(1, 1024), Fraction(2), "log"),
-    "grad_f_1": _SLOPE,
-    "grad_f_2": _SLOPE,
-}
+MEMORY: dict[str, Range] = {"a": Range("1/1024", 2, scale=LOG), "grad_f_1": _SLOPE, "grad_f_2": _SLOPE}
 #: No bound with a bias is approached by long rounds, whose fractions are long too.
-BIAS: dict[str, Span] = {
-    "E": Span(Fraction(1), Fraction(16), "integer"),
-    "m_excess": _LENGTH,
-    "bias_1": _PART,
-    "bias_2": _PART,
+BIAS: dict[str, Range] = {"E": Range(1, 16, kind=INTEGER), "m_excess": _LENGTH, "bias_1": _PART, "bias_2": _PART}
+PAST: dict[str, Range] = {"past_curvature_1": _UNIT, "past_curvature_2": _UNIT}
+#: Of rounds of (67)-(68), where `loss` is h~(x_0): a client's memory holds one component, its current data copies.
+UNION: dict[str, Range] = {
+    **_steps(128),
+    "T": Range(1, 3, kind=INTEGER),
+    "loss": _SLOPE,
+    **_clients(**_CURRENT, memory_curvature=Range(-128, 128), memory_slope=_SLOPE, copies=Range(1, 128, kind=INTEGER)),
 }
-PAST: dict[str, Span] = {"past_curvature_1": _UNIT, "past_curvature_2": _UNIT}
 
 
 @dataclass(frozen=True)
@@ -256,3 +253,66 @@ def _past(
     if "past_curvature_1" in draw:
         found |= {f_before: S * 0, f_after: curvature * moved**2 / 2 + f * moved}
     return found
+
+
+def values_on_union(draw: Mapping[str, Any]) -> dict[sp.Expr, Any] | None:
+    """Every quantity of rounds of (67)-(68); None without a step.
+
+    The local steps track grad h~, h~ being the p-weighted mean of the clients' means over memory and current
+    components, and the server adds one more step along grad h~. A kept component steeper than L is made up for by a
+    past one that is not kept, so that Assumption 1 holds all the same.
+    """
+    steps, rounds = int(draw["E"]), int(draw["T"])
+    one = draw["u"] * 0 + 1
+    local = draw["u"] / steps
+    if not local:
+        return None
+    shares = [draw["p_1"], 1 - draw["p_1"]] if draw["p_1"] not in (0, 1) else [one]
+    clients = range(1, len(shares) + 1)
+    kinds = [
+        ((draw[f"memory_curvature_{i}"], draw[f"memory_slope_{i}"]), (draw[f"curvature_{i}"], draw[f"slope_{i}"]))
+        for i in clients
+    ]
+    copies = [int(draw[f"copies_{i}"]) for i in clients]
+    means = [
+        [(first[j] + n * copy[j]) / (1 + n) for j in (0, 1)] for (first, copy), n in zip(kinds, copies, strict=True)
+    ]
+    curvature, slope = (sum(p * mean[j] for p, mean in zip(shares, means, strict=True)) for j in (0, 1))
+    x, losses, slopes = one * 0, [], []
+    for _ in range(rounds):
+        losses.append(draw["loss"] + curvature * x**2 / 2 + slope * x)
+        slopes.append(curvature * x + slope)
+        total = slopes[-1]
+        for i, p in enumerate(shares):
+            here = [(a, a * x + b) for a, b in kinds[i]]
+            push = slopes[-1] - (means[i][0] * x + means[i][1])
+            path = walk(here[0], here[1], copies[i], int(draw[f"stride_{i + 1}"]), push, local, steps)
+            total += p * sum(path.delayed)
+        x -= local * total
+    losses.append(draw["loss"] + curvature * x**2 / 2 + slope * x)
+    return {
+        L: one,
+        E: steps,
+        k: steps - 1,
+        beta: local,
+        L_memory: max(abs(one[0]) for pair in kinds for one in pair),
+        surrogate.T: rounds,
+        surrogate.h(0): losses[0],
+        surrogate.h(surrogate.T): losses[-1],
+        surrogate.h(surrogate.t): losses[0],
+        surrogate.h(surrogate.t + 1): losses[1],
+        surrogate.grad_h(surrogate.t): abs(slopes[0]),
+        surrogate.least: min(v**2 for v in slopes),
+    }
+
+
+_ROUND = "a round of Algorithm 1 on the line, L = 1"
+#: Rounds of which the quantities are known: words, what is drawn, how a draw is run.
+RUNS: tuple[tuple[str, Mapping[str, Range], Callable[[Mapping[str, Any]], dict[sp.Expr, Any] | None]], ...] = (
+    (_ROUND, CURRENT, values),
+    (_ROUND, CURRENT | MEMORY, values),
+    (_ROUND, CURRENT | MEMORY | BIAS, values),
+    (_ROUND, CURRENT | MEMORY | BIAS | PAST, values),
+    (_ROUND, CURRENT, with_recursions),
+    ("rounds of (67)-(68) on the line, L = 1", UNION, values_on_union),
+)

@@ -13,9 +13,8 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.search.cases import MOST_ENTRIES, Case, as_floats, as_fractions, case_at, entries
+from cflag_theory.falsify.search.cases import LADDER, MOST_ENTRIES, Case, as_floats, as_fractions, case_at, entries
 from cflag_theory.falsify.search.evaluation import HINT, Evaluator
-from cflag_theory.falsify.search.shrinking import LADDER
 
 #: How many choices of the integer variables are looked at, and the levels of a coordinate that hypothesis draws.
 MOST_SIZES, LEVELS = 40, 60

@@ -14,15 +14,16 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import formulas_of
-from cflag_theory.falsify.algebra.tracing import NotAlgebra
 from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
+from cflag_theory.falsify.search.families import Family
 from cflag_theory.falsify.search.guard import OutOfTime, TookTooLong, guarded
-from cflag_theory.falsify.search.running import problem_of, run
-from cflag_theory.kernels import Problem, Trace
+from cflag_theory.falsify.tracing import NotAlgebra
+from cflag_theory.kernels import Algorithm, Problem, Trace, simulate
+from cflag_theory.kernels.own.algorithms import from_step
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.
 PRECISIONS = (128, 512, 2048)
@@ -132,7 +133,7 @@ class Evaluator:
 
     @contextmanager
     def _guard(self, what: str, case: Case) -> Iterator[None]:
-        with guarded(self.seconds, self.files, what, ", ".join(story(case))):
+        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case))):
             yield
 
     def _surroundings(self, seen: Case, case: Case) -> dict[str, Any] | None:
@@ -335,3 +336,45 @@ def quotient(outcome: Outcome) -> float | None:
         return None
     ratio = as_float((left / right).high)
     return None if math.isinf(ratio) else ratio
+
+
+def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | None:
+    """The problem of a case; None where its numbers make none."""
+    if isinstance(conjecture.problem, Family):
+        return conjecture.problem.build(case)
+    builder = conjecture.builder
+    assert builder is not None
+    problem = builder.exact(case)
+    if problem is not None and not isinstance(problem, Problem):
+        raise InvalidInput(f"{builder.where}problem returned {type(problem).__name__}: return a Problem")
+    return problem
+
+
+def run(conjecture: Conjecture, case: Mapping[str, Any], problem: Problem) -> Trace | None:
+    """The run of a case, on the problem's number type; None where it leaves the finite numbers."""
+    row, memory, beta = conjecture.algorithm, conjecture.memory, case.get("beta")
+    if conjecture.step is not None:
+        # The step has its beta from the case, if it takes one; the run needs some number.
+        row, beta = from_step(conjecture.step, name="local_step", settings=tuple(case.items())), 1
+    elif conjecture.row is not None:
+        row = conjecture.row.exact(case)
+        if not isinstance(row, Algorithm):
+            raise InvalidInput(f"{conjecture.row.where}algorithm returned {row!r}: return a row, from algorithm(...)")
+    if conjecture.memories is not None:
+        memory = conjecture.memories.exact(case)
+    assert isinstance(row, str | Algorithm)
+    trace = simulate(
+        problem,
+        row,
+        beta=beta,
+        alpha=0 if conjecture.step is not None else case.get("alpha", 0),
+        local_steps=int(case["E"]),
+        rounds=int(case["T"]),
+        memory=memory,  # type: ignore[arg-type]
+        engine="reference",
+        diagnostics=conjecture.diagnostics,
+        iterates=True,
+        orders=case.get("orders"),
+        throw=False,
+    )
+    return trace if trace.ok else None

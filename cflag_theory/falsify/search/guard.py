@@ -188,18 +188,20 @@ Limit = Callable[[float, tuple[str, ...]], AbstractContextManager[None]]
 
 @contextmanager
 def guarded(
-    seconds: float, files: tuple[str, ...], what: str, at: str = "", *, limit: Limit = time_limit
+    seconds: float, files: tuple[str, ...], what: str, at: Callable[[], str] = str, *, limit: Limit = time_limit
 ) -> Iterator[None]:
-    """Errors of a user's code inside of the block as `InvalidInput` with file and line."""
-    place = f" at {at}" if at else ""
-    remedy = "fix it, or exclude the case by a range or a hypothesis" if at else "fix it"
+    """Errors of a user's code inside of the block as `InvalidInput` with file and line; `at` tells the case."""
+
+    def place() -> str:
+        return f" at {case}" if (case := at()) else ""
+
     try:
         with limit(seconds, files):
             yield
     except (Undecided, NoMeaning):
         raise
     except TimeUp as up:
-        took = f"{what} took more than {seconds:g} s{place}"
+        took = f"{what} took more than {seconds:g} s{place()}"
         mine = tuple(f"{file}, line" for file in files if not file.startswith(_PACKAGE))
         if seconds < _LOOP or not up.place.startswith(mine):
             raise OutOfTime(f"{took}: allow more with --seconds") from None
@@ -209,12 +211,13 @@ def guarded(
     except CflagError as error:
         where = _where_raised(error.__traceback__, files)
         known = str(error) if where.startswith(_PACKAGE) or where.split(",")[0] in str(error) else f"{where}: {error}"
-        raise InvalidInput(f"{known} ({what}{place})" if place else known) from None
+        raise InvalidInput(f"{known} ({what}{place()})" if place() else known) from None
     except KeyboardInterrupt:
         raise
     # Also what a user derives from BaseException.
     except BaseException as error:
         words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        remedy = "fix it, or exclude the case by a range or a hypothesis" if place() else "fix it"
         raise InvalidInput(
-            f"{_where_raised(error.__traceback__, files)}: {what} raised {words}{place}: {remedy}"
+            f"{_where_raised(error.__traceback__, files)}: {what} raised {words}{place()}: {remedy}"
         ) from None

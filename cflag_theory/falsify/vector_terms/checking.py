@@ -21,9 +21,8 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
-from cflag_theory.falsify.vector_terms.entries import Entry, head
 from cflag_theory.falsify.vector_terms.evaluating import World
-from cflag_theory.falsify.vector_terms.reading import Reading
+from cflag_theory.falsify.vector_terms.reading import Entry, Reading, head
 
 
 def fault(reading: Reading, world: World) -> str | None:

@@ -15,7 +15,7 @@ from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
-from cflag_theory.falsify.vector_terms.entries import Entry
+from cflag_theory.falsify.vector_terms.reading import Entry
 
 Vector = list[Any]
 

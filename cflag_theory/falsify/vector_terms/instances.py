@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from inspect import Parameter, Signature
 from itertools import product
 from typing import Any
 
@@ -22,16 +21,24 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.quantity import Hypothesis, Quantity
+from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
-from cflag_theory.falsify.vector_terms.entries import Entry, with_entries
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
-from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
-from cflag_theory.falsify.vector_terms.numbers import bounded_numbers, equal_numbers
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+from cflag_theory.falsify.vector_terms.reading import (
+    Entry,
+    Reading,
+    bounded_numbers,
+    equal_numbers,
+    families,
+    places,
+    range_of,
+    read_vectors,
+    with_entries,
+    word,
+)
 
 #: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
 #: often equations are used in turn, until the vectors that they give stay.
@@ -60,7 +67,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     reading = with_entries(read_vectors(conjecture, free))
     family = _Family(reading, dict(conjecture.variables))
     names = list(family.ranges)
-    exists = Quantity("the instance", _function("exists", names, family.lacks), tuple(names))
+    exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
     facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
     for fact in reading.facts:
@@ -70,8 +77,8 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     return Instances(
         name=conjecture.name,
         ranges=family.ranges,
-        left=_function("left", names, lambda draw: family.side(draw, 0)),
-        right=_function("right", names, lambda draw: family.side(draw, 1)),
+        left=by_name("left", names, lambda draw: family.side(draw, 0)),
+        right=by_name("right", names, lambda draw: family.side(draw, 1)),
         relation=goal.op,
         facts=tuple(facts),
         told=family.story,
@@ -84,16 +91,7 @@ def _quantity(what: str, names: list[str], family: _Family, relation: Relation, 
     def of(draw: Mapping[str, Any]) -> Any:
         return family.hypothesis(draw, relation)[side]
 
-    return Quantity(what, _function("hypothesis", names, of), tuple(names))
-
-
-def _function(name: str, words: list[str], of: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
-    def function(**draw: Any) -> Any:
-        return of(draw)
-
-    function.__name__ = name
-    function.__signature__ = Signature([Parameter(word, Parameter.KEYWORD_ONLY) for word in words])  # type: ignore[attr-defined]
-    return function
+    return Quantity(what, by_name("hypothesis", names, of), tuple(names))
 
 
 class _Family:
@@ -201,7 +199,13 @@ class _Family:
             known = self.given.get(one.name) or range_of(one)
             ends[one] = (0, self.most.get(one, _MEMBERS) - 1) if isinstance(one, Index) else (known.low, known.high)
         corners = product(*([(one, end) for end in both] for one, both in ends.items()))
-        return max(int(sp.floor(expr.subs(dict(corner)))) for corner in corners)
+        found = [expr.subs(dict(corner)) for corner in corners]
+        if not all(one.is_number for one in found):
+            raise InvalidInput(
+                f"{self.reading.name}: which member the index {expr} names, only an instance tells, and so none is "
+                "drawn: state the claim for a number in its place"
+            )
+        return max(int(sp.floor(one)) for one in found)
 
     def _width(self, place: list[sp.Expr]) -> int | str:
         """How many members a family has along one of its indices."""

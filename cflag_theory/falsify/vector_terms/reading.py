@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.symbol import Str
 
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Index, Operator
+from cflag_theory.claims.engine.operators import Atom, Index, Operator
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Norm, Value, is_vector
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, is_vector
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.ranges import BOTH, HIGH, LOW
-from cflag_theory.falsify.stated import Stated
-from cflag_theory.falsify.stated import facts as facts_of
+from cflag_theory.falsify.conjecture import Conjecture, Stated
+from cflag_theory.falsify.conjecture import facts as facts_of
+from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 
 
 @dataclass(frozen=True)
@@ -157,3 +161,122 @@ def _of_ranges(conjecture: Conjecture, by_name: Mapping[str, sp.Symbol]) -> list
             ]
         facts += [Fact(f"range of {name}{mark}", r, str(r)) for mark, r in zip(("", ", end"), relations, strict=False)]
     return facts
+
+
+class Entry(Term):
+    """A member of a sequence, which stands at the same place of a family of vectors."""
+
+    def __new__(cls, member: sp.Expr, sort: Str) -> Any:
+        return sp.Expr.__new__(cls, member, sort)
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self.sort is not Sort.REAL or None
+
+    @property
+    def sort(self) -> Sort:
+        """That of the sequence."""
+        return Sort(self.args[1].name)
+
+    def words(self, shown: Callable[[Any], str]) -> str:
+        return shown(self.args[0])
+
+
+def with_entries(reading: Reading) -> Reading:
+    """A reading in which entries stand for the members of sequences."""
+
+    def of(side: sp.Expr) -> sp.Expr:
+        found = side.atoms(AppliedUndef)
+        return side.xreplace(
+            {one: Entry(Named(Str(str(one.func)), *one.args), Str(str(sort_of(one)))) for one in found}
+        )
+
+    def both(one: Relation) -> Relation:
+        return Relation(of(one.left), one.op, of(one.right))
+
+    facts = tuple(replace(fact, relation=both(fact.relation)) for fact in reading.facts)
+    return replace(reading, goal=both(reading.goal), facts=facts)
+
+
+def head(term: sp.Expr) -> sp.Expr:
+    """The vector of which a sequence's member is an entry; anything else as it is."""
+    return term.args[0] if isinstance(term, Entry) else term
+
+
+def equal_numbers(reading: Reading) -> dict[sp.Symbol, sp.Expr]:
+    """Numbers that an equation such as eta = K beta gives, in those that are drawn."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for left, op, right in ((f.relation.left, f.relation.op, f.relation.right) for f in reading.facts):
+        right = right.xreplace(found)
+        free = right.free_symbols
+        plain = op == "==" and left.is_Symbol and not (left.is_integer or left in found or left in free)
+        if plain and not (right.atoms(*Atom) or any(left in one.free_symbols for one in found.values())):
+            found[left] = right
+    return found
+
+
+def bounded_numbers(
+    reading: Reading, equal: Mapping[sp.Symbol, sp.Expr], given: Mapping[str, Range]
+) -> dict[sp.Symbol, sp.Expr]:
+    """Numbers with their largest value, by hypotheses such as alpha L <= 1: worst cases often lie there.
+
+    Instances draw which part of it a number is. The largest values speak of no other number that is here.
+    """
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for fact in reading.facts:
+        slack = sp.expand(fact.relation.slack.xreplace(equal))
+        numbers = slack.free_symbols
+        if fact.relation.op == "==" or fact.forall or slack.atoms(sp.Function, *Atom) or numbers & found.keys():
+            continue
+        for symbol in sorted(numbers, key=str, reverse=True):
+            by = slack.coeff(symbol)
+            rest = sp.expand(slack - by * symbol)
+            taken = any(symbol in bound.free_symbols for bound in found.values())
+            drawn = symbol.is_positive and not symbol.is_integer and symbol.name not in given and not taken
+            linear = by != 0 and not rest.has(symbol) and not by.has(symbol) and manifestly_nonnegative(-by)
+            if drawn and linear and not _constant(symbol, reading):
+                found[symbol] = -rest / by
+                break
+    return found
+
+
+def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
+    """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
+    declared = [(f.properties.smooth, f.properties.mu, f.properties.lower) for f in reading.functions]
+    return any(symbol in one.free_symbols for three in declared for one in three if one is not None)
+
+
+#: The largest number that is drawn.
+LARGEST = 2
+
+
+def families(reading: Reading) -> dict[str, list[sp.Basic]]:
+    """The vectors and functions of a claim by their names: members of a family differ in their indices alone."""
+    found: dict[str, list[sp.Basic]] = {}
+    for term in (*reading.atoms(Named), *reading.functions):
+        for one in (s for i in term.args[1:] for s in i.free_symbols if not (isinstance(s, Index) or s.is_integer)):
+            raise InvalidInput(f"{reading.name}: the index {one} of {term} is not an integer: declare it integer=True")
+        members = found.setdefault(word(term), [])
+        if members and members[0].args[0] != term.args[0]:
+            raise InvalidInput(f"{reading.name}: two things are called {word(term)}: give one of them another name")
+        members.append(term)
+    return found
+
+
+def places(members: list[sp.Basic]) -> list[list[sp.Expr]]:
+    """For every place of an index, the indices that stand there."""
+    return [list(dict.fromkeys(place)) for place in zip(*(one.args[1:] for one in members), strict=True)]
+
+
+def range_of(symbol: sp.Symbol) -> Range:
+    """Where a number without a range is looked for."""
+    if symbol.is_integer:
+        return Range(1 if symbol.is_positive else 0 if symbol.is_nonnegative else -3, 3, kind=INTEGER, shape=())
+    if symbol.is_positive:
+        return Range(0, LARGEST, open="low")
+    return Range(0, LARGEST) if symbol.is_nonnegative else Range(-LARGEST, LARGEST)
+
+
+def word(term: sp.Basic) -> str:
+    """The name of a number, a vector, a function or a mean, as a variable's."""
+    name = bare(term.name if term.is_Symbol else term.args[0].name)
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)

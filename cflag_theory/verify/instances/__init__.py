@@ -14,10 +14,10 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Claim, statements
+from cflag_theory.claims.engine.points import exact_number
 from cflag_theory.claims.pages.instances import Instances, Values
 from cflag_theory.claims.pages.text import bare, said
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.evidence import Point
 
 
@@ -36,7 +36,7 @@ def points_of(subject: Claim) -> Iterator[Point]:
 def _plainly(subject: Claim, block: Instances) -> Iterator[Point]:
     """The instances of values alone."""
     named = _named(subject, block.part)
-    for values, _, story in block.values():
+    for values, story in block.values():
         yield Point(_with_terms(values, named), story, block.part, unseen=block.unseen)
 
 
@@ -51,11 +51,11 @@ def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
     arguments, wanted, states = signature(make).parameters, _named(subject, block.part) | block.used, [None]
 
     def made(values: Values, given: dict[str, sp.Expr]) -> Iterator[Values]:
-        found = make(**{name: _plain(given[name]) for name in arguments if name in given})
+        found = make(**{name: exact_number(given[name]) for name in arguments if name in given})
         for states[0] in found if isinstance(found, Iterator) else (found,):
             yield _values(table, states[0], wanted - {*values}) | values
 
-    for values, _, story in block.values(arguments, made):
+    for values, story in block.values(arguments, made):
         state: Any = states[0]
         members = {
             name: [_values(table, one, wanted) for one in family]
@@ -90,10 +90,6 @@ def _family(name: str) -> tuple[Any, Any]:
     if name not in known:
         raise KeyError(f"no family of instances is named {name!r}: use {', '.join(known)}")
     return known[name]
-
-
-def _plain(value: sp.Expr) -> int | Fraction:
-    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))
 
 
 def _named(subject: Claim, key: str | None) -> set[sp.Expr]:

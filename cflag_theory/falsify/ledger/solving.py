@@ -7,83 +7,19 @@ become a bound times a share, or a bound plus a slack, so that their ends are en
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.printing.pycode import PythonCodePrinter
 
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.falsify.algebra.tracing import Traced
-from cflag_theory.falsify.search import exact_numbers
+from cflag_theory.falsify.ranges import INTEGER, LOG, LOW, Range
 
 #: Symbols by which definitions speak of every member of a sequence; other indices are single numbers.
 _RUNNING = ("k", "t")
-
-
-class Span(NamedTuple):
-    """What a free symbol is drawn from: kind is "real", "log" (real, small values as likely as large) or "integer"."""
-
-    low: Fraction
-    high: Fraction
-    kind: str = "real"
-
-
-SHARE = Span(Fraction(0), Fraction(1))
-SLACK = Span(Fraction(0), Fraction(8))
-COUNT = Span(Fraction(0), Fraction(8), "integer")
-
-
-def _traced(name: str) -> Callable[[Any], Any]:
-    """exp, log or sqrt of a traced number or of a constant beside one."""
-    known = getattr(sp, name)
-
-    def of(x: Any) -> Any:
-        return x.traced(name) if isinstance(x, Traced) else known(sp.Rational(x.numerator, x.denominator))
-
-    return of
-
-
-class _Exact(PythonCodePrinter):  # type: ignore[misc]
-    """Python source in which rationals stay fractions, so that one text runs on floats, fractions and algebra."""
-
-    def _print_Rational(self, expr: sp.Rational) -> str:
-        return f"Fraction({expr.p}, {expr.q})"
-
-    _print_Half = _print_Rational
-
-    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
-        if expr.exp.is_Rational and not expr.exp.is_Integer:
-            return f"exp({self._print(expr.exp)} * log({self._print(expr.base)}))"
-        return str(super()._print_Pow(expr, rational=rational))
-
-
-_ANY_NUMBER = {"Fraction": Fraction, "max": max, "min": min, "abs": abs}
-_FLOATS = _ANY_NUMBER | {"exp": math.exp, "log": math.log, "sqrt": math.sqrt}
-_EXACT = _ANY_NUMBER | {"exp": exact_numbers.exp, "log": exact_numbers.log, "sqrt": exact_numbers.sqrt}
-_FORMULAS = _ANY_NUMBER | {"exp": _traced("exp"), "log": _traced("log"), "sqrt": _traced("sqrt")}
-
-
-def numeric(expressions: Sequence[sp.Expr], symbols: Sequence[sp.Expr]) -> Callable[..., list[Any]]:
-    """A function of the symbols' values that computes the expressions in the number type of those values."""
-    names = [sp.Dummy() for _ in symbols]
-    renamed = [sp.sympify(e).xreplace(dict(zip(symbols, names, strict=True))) for e in expressions]
-    printer = _Exact({"fully_qualified_modules": False})
-    floats, exact, formulas = (
-        sp.lambdify(names, renamed, modules=[known], printer=printer) for known in (_FLOATS, _EXACT, _FORMULAS)
-    )
-
-    def compute(*values: Any) -> list[Any]:
-        kinds = {type(value) for value in values}
-        found: list[Any] = (formulas if Traced in kinds else floats if float in kinds else exact)(*values)
-        return found
-
-    return compute
+SHARE, SLACK, COUNT = Range(0, 1), Range(0, 8), Range(0, 8, kind=INTEGER)
 
 
 @dataclass
@@ -97,7 +33,7 @@ class Plan:
 
     goal: Relation
     members: frozenset[sp.Symbol] = frozenset()
-    free: dict[sp.Symbol, Span] = field(default_factory=dict)
+    free: dict[sp.Symbol, Range] = field(default_factory=dict)
     solved: list[tuple[sp.Symbol, sp.Expr]] = field(default_factory=list)
     left: list[Relation] = field(default_factory=list)
 
@@ -106,8 +42,39 @@ class Plan:
         self.solved.append((symbol, value))
         self.left = [relation.subs({symbol: value}) for relation in self.left]
 
+    def in_free(self, side: sp.Expr) -> sp.Expr:
+        """A formula in free symbols alone."""
+        for symbol, value in self.solved:
+            side = side.xreplace({symbol: value})
+        return side
 
-def plan(statement: Statement, *, count: int = 2, more: Iterable[Relation] = (), spans: Mapping[str, Span]) -> Plan:
+    @property
+    def facts(self) -> list[Relation]:
+        """What is left to hold: that nothing is divided by 0, signs of solved symbols, and nothing that always does."""
+        signs = [Relation(sp.S.Zero, "<" if s.is_positive else "<=", s) for s, _ in self.solved if s.is_nonnegative]
+        asked = [self._in_free(relation) for relation in (self.goal, *signs, *self.left)]
+        sides = [side for relation in asked for side in (relation.left, relation.right)]
+        under = {
+            power.base: None
+            for side in sides
+            for power in sp.postorder_traversal(side)
+            if isinstance(power, sp.Pow) and power.exp.could_extract_minus_sign()
+        }
+        apart = [Relation(sp.S.Zero, "<", base**2) for base in under]
+        return [relation for relation in dict.fromkeys((*apart, *asked[1:])) if not _always(relation)]
+
+    def _in_free(self, relation: Relation) -> Relation:
+        return Relation(self.in_free(relation.left), relation.op, self.in_free(relation.right))
+
+
+def _always(relation: Relation) -> bool:
+    """Whether signs of symbols alone say so."""
+    if relation.op == "==":
+        return bool(relation.slack == 0)
+    return bool(relation.slack.is_positive or (relation.op == "<=" and relation.slack.is_nonnegative))
+
+
+def plan(statement: Statement, *, count: int = 2, more: Iterable[Relation] = (), spans: Mapping[str, Range]) -> Plan:
     """How to draw instances of a statement, with `count` in place of its index.
 
     `more` are equations that make its symbols of underlying numbers, some of which have `spans` of their own.
@@ -126,7 +93,7 @@ def plan(statement: Statement, *, count: int = 2, more: Iterable[Relation] = (),
     sides = [side for relation in (made.goal, *made.left) for side in (relation.left, relation.right)]
     used: set[sp.Symbol] = set().union(*(e.free_symbols for e in (*sides, *(value for _, value in made.solved))))
     for symbol in sorted(used - {s for s, _ in made.solved} - made.free.keys(), key=str):
-        made.free[symbol] = spans.get(symbol.name) or _span(symbol)
+        made.free[symbol] = _fitted(symbol, spans[symbol.name]) if symbol.name in spans else _range(symbol)
     return made
 
 
@@ -204,7 +171,8 @@ def _linear(fact: Relation, above: sp.Expr, made: Plan, underlying: frozenset[st
     # A member of a sequence before the parameters of its recursion; what may have any sign before what may not.
     rest = sorted(above.free_symbols - set(alone), key=lambda s: (s not in made.members, *_preference(s)))
     for symbol in (s for s in [*alone, *rest] if s.name not in underlying):
-        if found := _end(above, symbol):
+        found = _end(above, symbol)
+        if found and (found[1].is_integer or not symbol.is_integer):
             return symbol, found[1]
     return None
 
@@ -246,9 +214,11 @@ def _bound(fact: Relation, made: Plan, underlying: frozenset[str]) -> tuple[sp.S
             continue
         slope, end = found
         if slope.is_negative and symbol.is_nonnegative and not symbol.is_integer:
-            share = sp.Symbol(f"{symbol}_share", positive=True)
+            share = sp.Symbol(f"{symbol}_share", nonnegative=True)
             made.free[share] = SHARE
             return symbol, end * share
+        if symbol.is_integer and not end.is_integer:
+            continue
         if slope.is_negative:
             lack = sp.Symbol(f"{symbol}_lack", nonnegative=True, integer=symbol.is_integer)
             made.free[lack] = COUNT if symbol.is_integer else SLACK
@@ -260,15 +230,20 @@ def _bound(fact: Relation, made: Plan, underlying: frozenset[str]) -> tuple[sp.S
     return None
 
 
-def _span(symbol: sp.Symbol) -> Span:
-    """The span of a symbol of which only the sign is known."""
+def _range(symbol: sp.Symbol) -> Range:
+    """The range of a symbol of which only the sign is known."""
     if symbol.is_integer:
-        return Span(Fraction(1 if symbol.is_positive else 0), Fraction(16), "integer")
+        return Range(1 if symbol.is_positive else 0, 16, kind=INTEGER)
     if symbol.name == "root_c":
         # The root of c_pB, which is at least 1.
-        return Span(Fraction(1), Fraction(64), "log")
+        return Range(1, 64, scale=LOG)
     if symbol.name == "curve":
-        return Span(Fraction(1, 64), Fraction(110, 64))
+        return Range("1/64", "110/64")
     if symbol.is_positive:
-        return Span(Fraction(1, 64), Fraction(64), "log")
-    return Span(Fraction(0 if symbol.is_nonnegative else -8), Fraction(8))
+        return Range("1/64", 64, scale=LOG)
+    return Range(0 if symbol.is_nonnegative else -8, 8)
+
+
+def _fitted(symbol: sp.Symbol, one: Range) -> Range:
+    """The range without its end 0, where the symbol is positive."""
+    return replace(one, open=LOW) if symbol.is_positive and one.low == 0 else one

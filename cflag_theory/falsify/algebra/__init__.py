@@ -1,1 +1,0 @@
-"""Exact algebra on a conjecture: sympy, z3, Bernstein coefficients."""
