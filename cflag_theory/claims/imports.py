@@ -24,22 +24,22 @@ from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.engine.vacuity import HOLDS
-from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, replaced, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
 
 
-def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple[str, str], list[str]]:
+def faults(subject: Claim, lookup: Callable[[str], Claim]) -> dict[tuple[str, str], list[str]]:
     """What is wrong with the imports of a claim, by part and role; nothing else is in the mapping.
 
-    `subject` stands for the claim of its id. Whether a source's proof is accepted is that claim's own verdict.
+    `subject` stands for the claim of its id; `lookup` gives the others, and must give those. Whether a source's proof
+    is accepted is that claim's own verdict.
     """
 
     def of(place: Place) -> Statement | None:
         found = subject if place[0] == subject.id else lookup(place[0])
-        part = next((part for part in found.parts if part.key == place[1]), None)
+        part = next((part for part in found.parts if (found.id, part.key) == place[:2]), None)
         return None if part is None else {**statements(part), "refutation": part.refutation}.get(place[2])
 
     wrong = {}

@@ -53,7 +53,7 @@ ALWAYS: Mapping[str, Any] = {
     "smaller": sp.Min,
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
-RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
+RESERVED = {*ALWAYS, *rules.USES, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
 
 
 class Page:

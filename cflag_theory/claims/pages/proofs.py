@@ -25,8 +25,7 @@ from cflag_theory.claims.pages.text import Line, Piece, bare
 
 FOLLOWS = "the statement follows"
 #: A rule is used by its name, but for `at`: "what at k = E" is an instance of an induction, "put" that of a fact.
-RULES = {name: getattr(rules, name) for name in rules.__all__ if name[0].islower() and name not in ("at", "concluded")}
-RULES["put"] = rules.at
+RULES = {"put" if name == "at" else name: use for name, use in rules.USES.items()}
 
 
 class Vocabulary(Protocol):

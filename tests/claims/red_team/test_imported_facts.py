@@ -171,7 +171,7 @@ def _facts():
 
 
 def test_the_ledgers_imports_are_sound():
-    assert {id: wrong for id in LEDGER if (wrong := faults(claim(id)))} == {}
+    assert {id: wrong for id in LEDGER if (wrong := faults(claim(id), claim))} == {}
     assert sum(bool(one.sources) for *_, one in _facts()) >= 98
 
 

@@ -45,6 +45,8 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
+#: Rules as proofs call them, by the name of their function.
+USES: dict[str, Callable[..., Use]] = {}
 
 
 def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[..., Use]]:
@@ -55,6 +57,7 @@ def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[
         def use(step: str, *terms: Any, given: tuple[str, ...] | str = (), words: str = "") -> Use:
             return Use(step, name, terms, (given,) if isinstance(given, str) else given, words)
 
+        USES[conclude.__name__] = use
         return use
 
     return declare
