@@ -18,12 +18,11 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, statements
 from cflag_theory.claims.engine.definitions import assumptions, quantified
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
-from cflag_theory.claims.engine.vacuity import HOLDS
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, replaced, squares
 
 #: Claim, part and role.
@@ -219,7 +218,7 @@ def _impossible(told: tuple[Relation, ...]) -> bool:
     for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
         at = {one: positive if one.is_positive else other for one in symbols}
         values = [(slack.xreplace(at), op) for slack, op in asked]
-        if all(value.is_Rational and HOLDS[op](value) for value, op in values):
+        if all(value.is_Rational and algebra.HOLDS[op](value) for value, op in values):
             return False
     return algebra.follows(at_most(1, 0), told)
 

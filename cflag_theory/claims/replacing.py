@@ -18,7 +18,7 @@ from sympy.core.symbol import Str
 from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, Statement
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Binder, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of

@@ -21,6 +21,7 @@ PAGE = "claims/pages/page.py"
 #: Modules that the examiner or the reader of pages imports and need not be believed, with the reason.
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
+    "claims/engine/models.py": "a model that it keeps is checked by putting its numbers in",
     "claims/pages/instances.py": "it gives values, at which statements are evaluated",
 }
 #: What is trusted about a whole theorem besides Coq's kernel: that its text is the statement, and how Coq is asked. Of
@@ -31,7 +32,7 @@ COQ = (
     "claims/engine/claim.py",
     # Of the examiner only for which values of its indices a hypothesis is meant.
     "claims/engine/examiner.py",
-    "claims/engine/notation.py",
+    "claims/engine/meanings.py",
     "claims/engine/operators.py",
     "claims/engine/relation.py",
     "claims/engine/terms.py",
@@ -41,7 +42,7 @@ COQ = (
 POINT = (
     "claims/engine/claim.py",
     "claims/engine/definitions.py",
-    "claims/engine/notation.py",
+    "claims/engine/meanings.py",
     "claims/engine/operators.py",
     "claims/engine/points.py",
     "claims/engine/relation.py",

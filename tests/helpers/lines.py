@@ -18,7 +18,7 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import Line
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import Relation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.meanings import symbol
 
 N = symbol("N", "N", positive=True, integer=True)
 K = symbol("K", "K", positive=True, integer=True)

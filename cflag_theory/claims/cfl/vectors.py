@@ -17,7 +17,8 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import K, N, eta, mu, t
 from cflag_theory.claims.engine.claim import setting
-from cflag_theory.claims.engine.notation import L, sequence
+from cflag_theory.claims.engine.meanings import sequence
+from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.operators import index, mean_over, sum_over
 from cflag_theory.claims.engine.relation import equal
 from cflag_theory.claims.engine.terms import function, vector

@@ -22,7 +22,9 @@ from cflag_theory.claims.engine.terms import Term, ln
 square = sp.Function("square", nonnegative=True)
 
 # Resource units and not seconds, so that z3's answer is the same on a slow machine.
-_Z3_UNITS = 3_000_000
+UNITS = 3_000_000
+#: What a relation says of its slack.
+HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
 
 
 def slack(name: str) -> sp.Symbol:
@@ -278,23 +280,34 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
     raise TypeError(f"z3 has no word for {expr!r}")
 
 
-def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
-    """z3's answer (unsat, sat or unknown) to: all of `assumed` (expr, op) hold and `left op 0` fails."""
+def solver(
+    told: Iterable[tuple[sp.Expr, str]],
+    denied: tuple[sp.Expr, str] | None = None,
+    *,
+    units: int | None = None,
+    whole: bool = False,
+) -> tuple[z3.Solver, dict[sp.Symbol, z3.ArithRef]]:
+    """z3 with what is `told` of slacks, the contrary of what is `denied`, and the signs of all symbols; its variables.
+
+    If `whole`, symbols that are integers are whole numbers for z3 too.
+    """
     # A context of its own: in a shared one the answer would depend on earlier calls.
     context = z3.Context()
-    solver = z3.Solver(ctx=context)
-    solver.set("rlimit", _Z3_UNITS)
+    found = z3.Solver(ctx=context)
+    found.set("rlimit", units or UNITS)
     variables: dict[sp.Symbol, z3.ArithRef] = {}
-    truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
-    for expr, kind in assumed:
-        solver.add(truth[kind](to_z3(expr, variables, context)))
-    solver.add(z3.Not(truth[op](to_z3(left, variables, context))))
+    for slack, op in told:
+        found.add(HOLDS[op](to_z3(slack, variables, context)))
+    if denied is not None:
+        found.add(z3.Not(HOLDS[denied[1]](to_z3(denied[0], variables, context))))
     for symbol, variable in variables.items():
         if symbol.is_positive:
-            solver.add(variable > 0)
+            found.add(variable > 0)
         elif symbol.is_nonnegative:
-            solver.add(variable >= 0)
-    return str(solver.check())
+            found.add(variable >= 0)
+        if whole and symbol.is_integer:
+            found.add(z3.IsInt(variable))
+    return found, variables
 
 
 def follows(goal: Relation, given: Iterable[Relation]) -> bool:
@@ -311,8 +324,9 @@ def ask_z3(goal: Relation, given: Mapping[str, Relation]) -> str:
     # The goal first: the order of the variables decides what z3 finds within its units.
     target = atoms(goal.slack)
     assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
-    answer = _unsatisfiable(assumed, target, goal.op)
+    answer = str(solver(assumed, (target, goal.op))[0].check())
     if answer == "unknown":
         # The same, multiplied out.
-        answer = _unsatisfiable([(sp.expand(side), op) for side, op in assumed], sp.expand(target), goal.op)
+        expanded = [(sp.expand(side), op) for side, op in (*assumed, (target, goal.op))]
+        answer = str(solver(expanded[:-1], expanded[-1])[0].check())
     return {"unsat": "proved", "sat": "refuted"}.get(answer, "unknown")

@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of

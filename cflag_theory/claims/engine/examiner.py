@@ -16,7 +16,7 @@ import sympy as sp
 from cflag_theory.claims.engine import algebra, certificates, definitions, door, rules
 from cflag_theory.claims.engine.claim import SETTING, Statement
 from cflag_theory.claims.engine.definitions import assumptions, quantified
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of

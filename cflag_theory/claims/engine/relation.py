@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
-from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
+from cflag_theory.claims.engine.meanings import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.terms import DECLARED, function, ln

@@ -16,7 +16,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import algebra, rules
 from cflag_theory.claims.engine.claim import SETTING, Fact
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
