@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative, one_sign, undefined
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative, undefined
 from cflag_theory.claims.engine.operators import Index, Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
@@ -112,7 +112,7 @@ def nonnegative(weight: sp.Expr) -> sp.Expr:
 
 def positive(number: sp.Expr) -> sp.Expr:
     number = sp.sympify(number)
-    if not (number.is_positive or one_sign(sp.expand(number), strictly=True)):
+    if not (number.is_positive or manifestly_nonnegative(number, strictly=True)):
         raise RuleError(f"{number} could be zero or negative")
     return number
 
