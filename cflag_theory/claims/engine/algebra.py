@@ -16,7 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.quotients import NoQuotient, Quotient, Quotients
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import Term, ln
 
 #: A square of anything, for certificates.
@@ -154,10 +154,6 @@ def _same(left: sp.Expr, right: sp.Expr, meanings: Mapping[sp.Expr, sp.Expr]) ->
         return False
 
 
-def _sides(goal: Relation, given: Mapping[str, Relation]) -> list[sp.Expr]:
-    return [side for relation in (goal, *given.values()) for side in (relation.left, relation.right)]
-
-
 def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
     """None if the certificate shows the goal from what is given, else what is wrong with it."""
     atoms = Atoms()
@@ -172,7 +168,7 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         named -= {slack(name), residual(name)}
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
-    meant = [*_sides(goal, given), certificate.xreplace(_strict(given))]
+    meant = [*sides(goal, *given.values()), certificate.xreplace(_strict(given))]
     fault = next(filter(None, (undefined(expr, given) for expr in meant)), None)
     if fault is not None:
         return fault

@@ -118,8 +118,3 @@ def by_induction(
         (*steps, Obligation(f"{name} at {index} + 1", relation.subs({index: index + 1}), last)),
         within,
     )
-
-
-def deduced(goal: Relation, *steps: Step, given: tuple[str, ...] = (), certificate: sp.Expr | None = None) -> Proof:
-    """The proof that ends in an obligation: the goal, from what is given."""
-    return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))

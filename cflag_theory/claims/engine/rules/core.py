@@ -12,7 +12,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative, undefined
 from cflag_theory.claims.engine.operators import Index, Operator
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
 from cflag_theory.claims.engine.terms import Basis, TermError, is_vector, parts
@@ -74,9 +74,9 @@ def concluded(step: Use, premises: list[Known], strict: Mapping[str, Relation] |
     if step.rule not in RULES:
         raise RuleError(f"{step.rule!r} is not a rule")
     conclude = RULES[step.rule].conclude
-    sides = (side for premise in premises for side in (premise.relation.left, premise.relation.right))
+    terms = (*map(sp.sympify, step.terms), *sides(*(premise.relation for premise in premises)))
     # What a rule cancels is not seen any more: 1/r times r says something of r = 0, where 1/r does not exist.
-    for fault in filter(None, (undefined(one, strict or {}) for one in (*map(sp.sympify, step.terms), *sides))):
+    for fault in filter(None, (undefined(one, strict or {}) for one in terms)):
         raise RuleError(fault)
     try:
         signature(conclude).bind(premises, *step.terms)
