@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import sympy as sp
@@ -204,20 +203,6 @@ def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
     told, near = besides, given
     while more := [one for one in near if heads(one) & heads(*told)]:
         told, near = [*told, *more], [one for one in near if one not in more]
-    return _impossible(tuple(told))
-
-
-@cache
-def _impossible(told: tuple[Relation, ...]) -> bool:
-    """Whether z3 shows that no numbers meet all relations; it is not asked where one of a few points does."""
-    atoms = algebra.Atoms()
-    asked = [(atoms(one.slack), one.op) for one in told]
-    symbols = set().union(*(slack.free_symbols for slack, _ in asked))
-    for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
-        at = {one: positive if one.is_positive else other for one in symbols}
-        values = [(slack.xreplace(at), op) for slack, op in asked]
-        if all(value.is_Rational and algebra.HOLDS[op](value) for value, op in values):
-            return False
     return algebra.follows(at_most(1, 0), told)
 
 

@@ -22,6 +22,7 @@ PAGE = "claims/pages/page.py"
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
     "claims/engine/models.py": "a model that it keeps is checked by putting its numbers in",
+    "claims/pages/proofs.py": "the examiner checks the steps that it reads",
     "claims/pages/instances.py": "it gives values, at which statements are evaluated",
 }
 #: What is trusted about a whole theorem besides Coq's kernel: that its text is the statement, and how Coq is asked. Of

@@ -77,16 +77,6 @@ def examine(statement: Statement) -> Examination:
     )
 
 
-@dataclass(frozen=True)
-class Line:
-    """A step of a proof with its conclusion and what it is given; `depth` is 1 inside of an induction."""
-
-    depth: int
-    step: Step
-    conclusion: Relation
-    given: tuple[rules.Known, ...] = ()
-
-
 @cache
 def _decided(
     engines: tuple[Callable[..., Any], ...],
@@ -126,8 +116,6 @@ class Examiner:
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
         #: What each fact is fixed to, by the hypotheses that it rests on, directly or through earlier steps.
         self.reach: dict[str, rules.Known] = {}
-        self.transcript: list[Line] = []
-        self.depth = 0
         self.obligations = 0
         self.undecided: list[str] = []
         self.rules: list[str] = []
@@ -154,8 +142,6 @@ class Examiner:
                 self.faults.append(f"two different things are printed as {name}")
 
     def take(self, step: Step) -> Relation:
-        self.transcript.append(Line(self.depth, step, Relation(sp.S.Zero, "==", sp.S.Zero)))
-        place = len(self.transcript) - 1
         if isinstance(step, Obligation):
             conclusion = self._obligation(step)
         elif isinstance(step, Use):
@@ -166,8 +152,6 @@ class Examiner:
             conclusion = self._induction(step)
         if step.name in self.known or step.name in self.outside:
             self.faults.append(f"two steps are named {step.name!r}")
-        given = () if isinstance(step, Induction | Instance) else self._given(names_used(step))
-        self.transcript[place] = Line(self.depth, step, conclusion, given)
         self.known[step.name] = conclusion
         self.reach[step.name] = self._reached(step, conclusion)
         for side in sides(conclusion):
@@ -273,7 +257,6 @@ class Examiner:
             frozenset().union(*(known.ranges for known in used)),
         )
         end = self._end(step, outer)
-        self.depth += 1
         first: Relation | None = None
         for inner in step.base if isinstance(step.base, tuple) else (step.base,):
             first = self.take(inner)
@@ -291,7 +274,6 @@ class Examiner:
             last = self.take(inner)
         if last != relation.subs({index: index + 1}):
             self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
-        self.depth -= 1
         # What was shown under the induction hypothesis holds only under it.
         self.known, self.reach, self.outside = outer, reach, outside
         self.universal[step.name] = (index, end)

@@ -97,7 +97,8 @@ class Quotients:
         used: set[int] = set().union(*monomials)
         if any(coefficient < 0 for coefficient in polynomial.itercoeffs()):
             return False
-        if not all(isinstance(self.symbols[place], sp.Symbol) and self.symbols[place].is_nonnegative for place in used):
+        known = {place for place in used if self.symbols[place].is_Symbol or self.symbols[place].is_number}
+        if not all(place in known and self.symbols[place].is_nonnegative for place in used):
             return False
         positive = {place for place in used if self.symbols[place].is_positive}
         return not strictly or any(places <= positive for places in monomials)

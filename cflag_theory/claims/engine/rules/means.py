@@ -147,9 +147,7 @@ def member(premises: list[Known], largest: Largest, value: sp.Expr) -> Relation:
     _extreme(largest, Largest)
     counting(value)
     if value != largest.outside and value != 0:
-        within = one_step(premises, f"{value} <= {largest.outside}").relation
-        if within != at_most(value, largest.outside):
-            raise RuleError(f"{within} does not say that {value} <= {largest.outside}")
+        _says(premises, at_most(value, largest.outside))
     return at_most(largest.at(value), largest)
 
 
@@ -186,9 +184,7 @@ def least_member(premises: list[Known], least: Least, value: sp.Expr) -> Relatio
     """The minimum is at most the member at index = value; `given` shows value + 1 <= count."""
     _extreme(least, Least)
     counting(value)
-    within = one_step(premises, f"{value} + 1 <= {least.outside}").relation
-    if within != at_most(value + 1, least.outside):
-        raise RuleError(f"{within} does not say that {value} + 1 <= {least.outside}")
+    _says(premises, at_most(value + 1, least.outside))
     return at_most(least, least.at(value))
 
 
@@ -198,9 +194,7 @@ def fewer(premises: list[Known], least: Least, count: sp.Expr) -> Relation:
     _extreme(least, Least)
     positive(count)
     counting(count)
-    within = one_step(premises, f"{count} <= {least.outside}").relation
-    if within != at_most(count, least.outside):
-        raise RuleError(f"{within} does not say that {count} <= {least.outside}")
+    _says(premises, at_most(count, least.outside))
     return at_most(least, Least(least.bound, count, least.body))
 
 
@@ -212,6 +206,12 @@ def minimum(premises: list[Known], least: Least, weight: sp.Expr = sp.S.One) -> 
     counting(least.outside)
     total = sum_over(least.bound, least.outside)
     return at_most(total(nonnegative(weight)) * least, total(weight * least.body))
+
+
+def _says(premises: list[Known], relation: Relation) -> None:
+    """Refuse a step that shows anything else."""
+    if (shown := one_step(premises, str(relation)).relation) != relation:
+        raise RuleError(f"{shown} does not say that {relation}")
 
 
 def _extreme(term: Any, kind: type[Largest] | type[Least]) -> None:
