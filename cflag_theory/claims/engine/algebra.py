@@ -253,6 +253,11 @@ def solver(
 
 def follows(goal: Relation, given: Iterable[Relation]) -> bool:
     """Whether z3 proves the goal from the relations that are given; not if it has no word for a part of them."""
+    return _follows(goal, tuple(given))
+
+
+@cache
+def _follows(goal: Relation, given: tuple[Relation, ...]) -> bool:
     try:
         return ask_z3(goal, {str(i): relation for i, relation in enumerate(given)}) == "proved"
     except TypeError:
