@@ -1,8 +1,9 @@
 """What has to be trusted for a verdict that rests on a proof, file by file: `python -m cflag_theory.verify.trusted`.
 
 Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. One leads to
-"refuted": an exact point. Each trusts its own files, the reader of pages, and the pages with the statements. What
-finds certificates, writes proofs or builds points is not among them: its results are checked.
+"refuted": an exact point. Each trusts its own files, the reader of pages, and the pages with the statements, with the
+notation that they share. What finds certificates, looks claims up by their ids, reads or writes proofs, or builds
+points is not among them: its results are checked.
 """
 
 from __future__ import annotations
