@@ -12,10 +12,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cflag_theory.claims.engine import certificates, finder, vacuity
+from cflag_theory.claims.engine import certificates, finder, models
 from cflag_theory.claims.engine.algebra import certificate_fault
 from cflag_theory.claims.engine.claim import Statement, every_statement
 from cflag_theory.claims.engine.transcript import Inference, asked, settings
+from cflag_theory.claims.engine.vacuity import Facts
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.files import write_text
 
@@ -61,28 +62,30 @@ def refreshed(ids: Iterable[str] = LEDGER) -> tuple[dict[str, Any], list[str]]:
     return entries, unfound
 
 
-def models_of(statements: Iterable[Statement]) -> tuple[dict[str, vacuity.Model], list[str]]:
+def models_of(statements: Iterable[Statement]) -> tuple[dict[str, models.Model], list[str]]:
     """The models that these statements need, found again where none is kept that fits, and what z3 finds none for.
 
     Where z3 knows that there is one, but none in fractions, nothing is kept.
     """
-    found: dict[str, vacuity.Model] = {}
+    found: dict[str, models.Model] = {}
     missing = []
-    for facts, words in ((vacuity.Facts(one, settings(one)), one.words) for one in statements):
-        kept = vacuity.load().get(facts.key)
-        word, model = ("sat", dict(kept)) if kept is not None and facts.hold(kept) else facts.search()
+    for facts, words in ((Facts(one, settings(one)), one.words) for one in statements):
+        kept = models.kept(facts)
+        key = models.key(facts)
+        fits = kept is not None and facts.hold(kept)
+        word, model = ("sat", dict(models.load()[key])) if fits else models.search(facts)
         if model is not None:
-            found[facts.key] = model
+            found[key] = model
         if word != "sat":
             missing.append(words)
     return found, missing
 
 
-def save_models(models: Mapping[str, vacuity.Model]) -> None:
+def save_models(found: Mapping[str, models.Model]) -> None:
     """Write the store, sorted by key."""
-    ordered = {key: dict(sorted(models[key].items())) for key in sorted(models)}
-    write_text(vacuity.STORE, json.dumps(ordered, indent=0) + "\n", remedy="see that you may write to the package")
-    vacuity.load.cache_clear()
+    ordered = {key: dict(sorted(found[key].items())) for key in sorted(found)}
+    write_text(models.STORE, json.dumps(ordered, indent=0) + "\n", remedy="see that you may write to the package")
+    models.load.cache_clear()
 
 
 def main() -> int:
@@ -94,13 +97,13 @@ def main() -> int:
     # What is not found may be a proof in the making: nothing is dropped then.
     partly = bool(ids or unfound)
     certificates.save({**certificates.load(), **entries} if partly else entries)
-    models, missing = models_of(statement for _, statement in statements(ids or LEDGER))
-    save_models({**vacuity.load(), **models} if partly else models)
+    found, missing = models_of(statement for _, statement in statements(ids or LEDGER))
+    save_models({**models.load(), **found} if partly else found)
     for line in unfound:
         print(f"not found: {line}", file=sys.stderr)
     for line in missing:
         print(f"no model of what is assumed: {line}", file=sys.stderr)
-    print(f"{len(entries)} certificates, {len(models)} models")
+    print(f"{len(entries)} certificates, {len(found)} models")
     return bool(unfound or missing)
 
 

@@ -7,9 +7,8 @@ constant, another range, or itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import sympy as sp
@@ -18,28 +17,27 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, statements
 from cflag_theory.claims.engine.definitions import assumptions, quantified
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
-from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
-from cflag_theory.claims.engine.vacuity import HOLDS
-from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, replaced, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
 
 
-def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple[str, str], list[str]]:
+def faults(subject: Claim, lookup: Callable[[str], Claim]) -> dict[tuple[str, str], list[str]]:
     """What is wrong with the imports of a claim, by part and role; nothing else is in the mapping.
 
-    `subject` stands for the claim of its id. Whether a source's proof is accepted is that claim's own verdict.
+    `subject` stands for the claim of its id; `lookup` gives the others, and must give those. Whether a source's proof
+    is accepted is that claim's own verdict.
     """
 
     def of(place: Place) -> Statement | None:
         found = subject if place[0] == subject.id else lookup(place[0])
-        part = next((part for part in found.parts if part.key == place[1]), None)
+        part = next((part for part in found.parts if (found.id, part.key) == place[:2]), None)
         return None if part is None else {**statements(part), "refutation": part.refutation}.get(place[2])
 
     wrong = {}
@@ -79,7 +77,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
     given = [
         _meant(other.relation, statement)
         for other, running in quantified(statement)
-        if other != fact and not _free(other.relation) & every - running
+        if other != fact and not other.relation.free_symbols & every - running
     ]
     for source in fact.sources:
         origin = of(source.place)
@@ -154,12 +152,10 @@ def _some(fact: Fact, origin: Statement) -> Fact:
     """Of a range of an index of which the statement does not speak: that it is not empty, so that 0 lies within it."""
     left = fact.relation.left
     indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
-    spoken = (
-        other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running
-    )
-    if not indices or origin.relation is None or indices & _free(origin.relation) or any(True for _ in spoken):
+    others = (one.relation.free_symbols - running for one, running in quantified(origin) if one != fact)
+    if not indices or origin.relation is None or not indices.isdisjoint(origin.relation.free_symbols.union(*others)):
         return fact
-    return replace(fact, relation=_replaced(fact.relation, [(one, sp.S.Zero) for one in indices]))
+    return replace(fact, relation=fact.relation.xreplace(dict.fromkeys(indices, sp.S.Zero)))
 
 
 def _defines(fact: Fact) -> set[object]:
@@ -177,7 +173,7 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
     """
     if relation.op != "==" and (relation.slack.is_positive if relation.op == "<" else relation.slack.is_nonnegative):
         return True
-    every = _free(relation) & {*fact.forall, *all}
+    every = relation.free_symbols & {*fact.forall, *all}
     given = []
     for other, running in quantified(statement):
         if other == fact:
@@ -185,21 +181,21 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
         own = _meant(other.relation, statement)
         if any(_same(relation, one) for one in _instances(own, running, relation, every)):
             return True
-        if not _free(own) & every - running:
+        if not own.free_symbols & every - running:
             given.append(own)
     return algebra.follows(relation, given)
 
 
 def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every: set[sp.Symbol]) -> Iterator[Relation]:
     """A fact that holds for every value of the `running` indices, at the symbols of another relation."""
-    moving = sorted(running & _free(one), key=str)
-    if _free(one) & every <= running:
+    moving = sorted(running & one.free_symbols, key=str)
+    if one.free_symbols & every <= running:
         yield one
-    if not (_free(one) - running) & every:
-        for places in product(sorted(_free(to), key=str), repeat=len(moving)) if len(moving) <= 2 else ():
-            pairs = list(zip(moving, places, strict=True))
-            if all(sort_of(place).within(sort_of(index)) for index, place in pairs):
-                yield _replaced(one, pairs)
+    if not (one.free_symbols - running) & every:
+        for places in product(sorted(to.free_symbols, key=str), repeat=len(moving)) if len(moving) <= 2 else ():
+            at = dict(zip(moving, places, strict=True))
+            if all(sort_of(place).within(sort_of(index)) for index, place in at.items()):
+                yield one.xreplace(at)
 
 
 def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
@@ -207,29 +203,11 @@ def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
     told, near = besides, given
     while more := [one for one in near if heads(one) & heads(*told)]:
         told, near = [*told, *more], [one for one in near if one not in more]
-    return _impossible(tuple(told))
-
-
-@cache
-def _impossible(told: tuple[Relation, ...]) -> bool:
-    """Whether z3 shows that no numbers meet all relations; it is not asked where one of a few points does."""
-    atoms = algebra.Atoms()
-    asked = [(atoms(one.slack), one.op) for one in told]
-    symbols = set().union(*(slack.free_symbols for slack, _ in asked))
-    for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
-        at = {one: positive if one.is_positive else other for one in symbols}
-        values = [(slack.xreplace(at), op) for slack, op in asked]
-        if all(value.is_Rational and HOLDS[op](value) for value, op in values):
-            return False
     return algebra.follows(at_most(1, 0), told)
 
 
 def _speaks(relation: Relation, term: sp.Expr) -> bool:
-    return any(side.has(term) or unfold(side).has(term) for side in (relation.left, relation.right))
-
-
-def _free(relation: Relation) -> set[sp.Symbol]:
-    return {*relation.left.free_symbols, *relation.right.free_symbols}
+    return any(side.has(term) or unfold(side).has(term) for side in sides(relation))
 
 
 def _over(relation: Relation, source: Source) -> Relation:
@@ -254,11 +232,7 @@ def _over(relation: Relation, source: Source) -> Relation:
 
 def _meant(relation: Relation, statement: Statement) -> Relation:
     """A relation of the importing statement, its symbols replaced by what they stand for in its sources."""
-    return _replaced(relation, names(statement)).unfolded
-
-
-def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:
-    return relation.xreplace(dict(pairs))
+    return relation.xreplace(dict(names(statement))).unfolded
 
 
 def _same(one: Relation, other: Relation) -> bool:

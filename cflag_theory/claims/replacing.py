@@ -18,9 +18,9 @@ from sympy.core.symbol import Str
 from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, Statement
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Binder, Operator, Total, TotalVector
-from cflag_theory.claims.engine.relation import Relation, at_most, below
+from cflag_theory.claims.engine.relation import Relation, at_most, below, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, is_vector, norm2, parts
 
@@ -37,7 +37,7 @@ def here(relation: Relation, at: Pairs) -> Relation:
     def moved(side: sp.Expr) -> sp.Expr:
         return unfold(side.xreplace(marks)).xreplace(unfolded).xreplace(values)
 
-    return Relation(moved(relation.left), relation.op, moved(relation.right))
+    return relation.map(moved)
 
 
 def _is_object(old: sp.Basic) -> bool:
@@ -154,7 +154,7 @@ def _turned(pair: tuple[sp.Expr, sp.Expr], source: Source, origin: Statement) ->
     Where a statement speaks of the sum alone, and under expectations, only the law of the sum matters.
     """
     end, new = pair
-    given = () if origin.relation is None else (origin.relation.left, origin.relation.right)
+    given = () if origin.relation is None else sides(origin.relation)
     for one, by in parts(unfold(end)).items() if is_vector(end) and is_vector(new) else ():
         rest = unfold(end) - by * one
         if (
@@ -212,7 +212,7 @@ def _ends(source: Source, origin: Statement) -> Iterator[str]:
             yield f"{end} does not stand alone under expectations, where {new} has its law"
         elif not any(one != new and one.xreplace({k: k + 1}) == new for one in begin for k in one.free_symbols):
             yield f"{new} does not begin the next round"
-        elif any(unfold(side).has(turned[0]) for one in told for side in (one.left, one.right)):
+        elif any(unfold(side).has(turned[0]) for one in told for side in sides(one)):
             yield f"{end} is spoken of in what {source.claim} assumes"
 
 
@@ -261,8 +261,8 @@ def _head(term: sp.Expr) -> object:
 @cache
 def heads(*relations: Relation | None) -> set[object]:
     """The symbols and sequences in relations, those with a meaning replaced by it."""
-    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
-    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
+    found = [unfold(side) for side in sides(*filter(None, relations))]
+    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in found))
 
 
 def _settings(origin: Statement) -> list[Fact]:

@@ -18,13 +18,12 @@ from cflag_theory import __version__
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
 from cflag_theory.claims.engine.claim import MEANINGS, Claim, Statement
-from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
-from cflag_theory.claims.engine.transcript import Inference, settings, walk
+from cflag_theory.claims.engine.transcript import Inference, Line, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.pages.records import written

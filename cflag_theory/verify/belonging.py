@@ -15,7 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Fact, Part, Sharp
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.relation import Relation
 
 

@@ -72,7 +72,7 @@ def _exact(
     evidence: list[Evidence] = []
     count = LEVELS[level]
     points = all_points(subject, check)
-    wrong = imports.faults(subject)
+    wrong = imports.faults(subject, claim)
     for part in subject.parts:
         evidence += prove(part, wrong)
         evidence += refute(part, wrong)

@@ -15,7 +15,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.definitions import Definition, assumptions, defined, quantified
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.points import Exact, covered_by, holds_at, put_in
 from cflag_theory.claims.engine.relation import Relation

@@ -17,7 +17,7 @@ from cflag_theory.claims import standing
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.points import Exact, consistent, covered_by, holds_at, sides_at
 from cflag_theory.claims.engine.printing import to_latex

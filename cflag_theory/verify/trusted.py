@@ -1,8 +1,9 @@
 """What has to be trusted for a verdict that rests on a proof, file by file: `python -m cflag_theory.verify.trusted`.
 
 Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. One leads to
-"refuted": an exact point. Each trusts its own files, the reader of pages, and the pages with the statements. What
-finds certificates, writes proofs or builds points is not among them: its results are checked.
+"refuted": an exact point. Each trusts its own files, the reader of pages, and the pages with the statements, with the
+notation that they share. What finds certificates, looks claims up by their ids, reads or writes proofs, or builds
+points is not among them: its results are checked.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ PAGE = "claims/pages/page.py"
 #: Modules that the examiner or the reader of pages imports and need not be believed, with the reason.
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
+    "claims/engine/models.py": "a model that it keeps is checked by putting its numbers in",
+    "claims/pages/proofs.py": "the examiner checks the steps that it reads",
     "claims/pages/instances.py": "it gives values, at which statements are evaluated",
 }
 #: What is trusted about a whole theorem besides Coq's kernel: that its text is the statement, and how Coq is asked. Of
@@ -31,7 +34,7 @@ COQ = (
     "claims/engine/claim.py",
     # Of the examiner only for which values of its indices a hypothesis is meant.
     "claims/engine/examiner.py",
-    "claims/engine/notation.py",
+    "claims/engine/meanings.py",
     "claims/engine/operators.py",
     "claims/engine/relation.py",
     "claims/engine/terms.py",
@@ -41,7 +44,7 @@ COQ = (
 POINT = (
     "claims/engine/claim.py",
     "claims/engine/definitions.py",
-    "claims/engine/notation.py",
+    "claims/engine/meanings.py",
     "claims/engine/operators.py",
     "claims/engine/points.py",
     "claims/engine/relation.py",

@@ -106,15 +106,6 @@ def test_the_preamble_says_what_is_granted():
         assert len(lines) == len(set(lines)) > 0
 
 
-def test_another_printed_relation_in_one_part_only():
-    subject = claim("cflag.eq25")
-    planted = subject.with_printed(equal(x, y), "2")
-    assert planted.parts[0] == subject.parts[0]
-    assert planted.parts[1].printed.relation == equal(x, y)
-    assert planted.parts[1].printed.proof is subject.parts[1].printed.proof
-    assert subject.with_printed(equal(x, y)).parts[0].printed.relation == equal(x, y)
-
-
 def test_the_package_is_lazy_and_complete():
     assert all(getattr(package, name) is not None for name in package.__all__)
     with pytest.raises(AttributeError, match="nosuch"):

@@ -5,7 +5,8 @@ import sympy as sp
 
 from cflag_theory.claims import glossary
 from cflag_theory.claims.engine.claim import statements
-from cflag_theory.claims.engine.notation import L, alpha, sequence, symbol
+from cflag_theory.claims.engine.meanings import sequence, symbol
+from cflag_theory.claims.engine.notation import L, alpha
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.printing import in_text, to_latex

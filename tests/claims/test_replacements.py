@@ -12,7 +12,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.techniques import norms
 from cflag_theory.claims.engine.algebra import follows
 from cflag_theory.claims.engine.claim import Fact, Part
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.terms import norm2
 from cflag_theory.claims.ledger import LEDGER, claim

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residu
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.rules.numbers import exp_quarter, square_root, tangent_of_exp, tangent_of_ln
+from cflag_theory.claims.engine.rules import exp_quarter, square_root, tangent_of_exp, tangent_of_ln
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import dot, ln
 from cflag_theory.claims.ledger import LEDGER, claim

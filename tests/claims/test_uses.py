@@ -46,7 +46,7 @@ def test_checked_proofs_use_what_the_imports_are_compared_with():
     # A claim without imports has nothing that could be wrong with them.
     alone = [id for id in ("cflag.lemma13", "cflag.eq65", "cfl.lemA3") if not proof_uses(id)]
     assert alone
-    assert not any(faults(claim(id)) for id in alone)
+    assert not any(faults(claim(id), claim) for id in alone)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -17,14 +17,13 @@ from sympy.core.function import AppliedUndef
 from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.examiner import Line
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Dot, Function, Named, Norm, Term, norm2, parts
-from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.claims.engine.transcript import Line, transcript
 from cflag_theory.verify.evidence import Point, applies
 
 #: Rules that use what they are given at every value of an index, that of their first term.

@@ -17,7 +17,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import terms
 from cflag_theory.claims.engine.claim import SETTING
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total, TotalVector
 from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector, ln
 

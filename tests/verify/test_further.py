@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_a_planted_error_is_refused_by_a_further_check(id, error):
     if right.op == "<=":
         # A bound errs where it is below what it bounds.
         sides = {"one more": right.left - 1, "twice": right.left - 2, "nothing": right.left / 2 - 1}
-    wrong = subject.with_printed(Relation(right.left, right.op, sides[error]))
+    planted = replace(subject.parts[0].printed, relation=Relation(right.left, right.op, sides[error]))
+    wrong = replace(subject, parts=(replace(subject.parts[0], printed=planted), *subject.parts[1:]))
     found = [item for item in CHECKS[id].further(wrong, 0, 24) if item.part == subject.parts[0].key]
     assert REFUTES in {item.finding for item in found}

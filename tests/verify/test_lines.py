@@ -13,7 +13,7 @@ from rows import points_of
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, Statement, statements
-from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.meanings import symbol
 from cflag_theory.claims.engine.operators import Largest, index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Use

@@ -15,7 +15,7 @@ from rows import points_of
 from cflag_theory.claims import standing
 from cflag_theory.claims.cfl.weights import independent
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, statements
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.printing import to_latex
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim

@@ -10,7 +10,8 @@ from cflag_theory.claims.c_flag.tracking import (
 )
 from cflag_theory.claims.c_flag.vectors import client, ell
 from cflag_theory.claims.engine.claim import Fact, setting
-from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, sequence, symbol, t, unfold
+from cflag_theory.claims.engine.meanings import sequence, symbol, unfold
+from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, t
 from cflag_theory.claims.engine.operators import Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.terms import function, norm, vector

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.engine.notation import draw, draws, omega, symbol, t
+from cflag_theory.claims.engine.meanings import symbol
+from cflag_theory.claims.engine.notation import draw, draws, omega, t
 from cflag_theory.claims.engine.operators import index, sum_over
 
 T = symbol("T", "T", positive=True, integer=True)

@@ -15,11 +15,13 @@ import sympy as sp
 from cflag_theory.claims.c_flag.vectors import LOCAL_STEP, ROUND_START, TABLE, b, client, ell, tau, x_local
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.notation import E, L, beta, clients, components, g, i, j, k, symbol, x_t
+from cflag_theory.claims.engine.meanings import symbol
+from cflag_theory.claims.engine.notation import E, L, beta, clients, components, g, i, j, k, x_t
 from cflag_theory.claims.engine.operators import Largest, Operator, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Function, norm
+from cflag_theory.claims.pages.proofs import by_induction
 
 L_memory = symbol("L_memory", r"L_{\mathcal{M}}", nonnegative=True)
 

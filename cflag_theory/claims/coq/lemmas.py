@@ -346,7 +346,7 @@ def _apart(expressions: Sequence[sp.Expr], given: Sequence[Relation], establishe
         for term in sp.preorder_traversal(expr)
         if isinstance(term, sp.Pow)
         and term.exp.is_negative
-        and not algebra.one_sign(sp.expand(term.base), strictly=True)
+        and not algebra.manifestly_nonnegative(term.base, strictly=True)
     }
     # What `field` asks for is cleared of fractions.
     cleared = {sp.expand(sp.fraction(sp.together(base))[0]) for base in bases}
@@ -362,7 +362,7 @@ def _apart(expressions: Sequence[sp.Expr], given: Sequence[Relation], establishe
 
 
 def _manifestly_positive(expr: sp.Expr) -> bool:
-    return all(algebra.one_sign(sp.expand(part), strictly=True) for part in sp.fraction(sp.together(expr)))
+    return algebra.manifestly_nonnegative(expr, strictly=True)
 
 
 def _denominators(plain: Printer, apart: Sequence[_Apart]) -> list[str]:

@@ -7,6 +7,7 @@ fresh variables that keep only their sign. An inference that holds for the atoms
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -14,15 +15,17 @@ import z3
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Atom
-from cflag_theory.claims.engine.quotients import Quotients, TooLarge
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.quotients import NoQuotient, Quotient, Quotients
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import Term, ln
 
 #: A square of anything, for certificates.
 square = sp.Function("square", nonnegative=True)
 
 # Resource units and not seconds, so that z3's answer is the same on a slow machine.
-_Z3_UNITS = 3_000_000
+UNITS = 3_000_000
+#: What a relation says of its slack.
+HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
 
 
 def slack(name: str) -> sp.Symbol:
@@ -104,22 +107,10 @@ def undefined(expr: Any, given: Mapping[str, Relation], *, number: bool = True) 
 
 
 def _positive(base: sp.Expr, given: Mapping[str, Relation]) -> bool:
-    """Whether an expression is manifestly positive, alone or as a positive multiple of a strict slack."""
-    atoms = Atoms()
-    strict = [relation.slack for relation in given.values() if relation.op == "<"]
-    for divisor in (sp.S.One, *strict):
-        above, under = sp.fraction(sp.cancel(sp.together(atoms(base) / atoms(divisor))))
-        for sign in (1, -1):
-            if all(one_sign(sp.expand(sign * part), strictly=True) for part in (above, under)):
-                return True
-    return follows(Relation(sp.S.Zero, "<", base.replace(square, lambda inner: inner**2)), given.values())
-
-
-def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
-    """The certificate with slacks, residuals and squares replaced by what they mean."""
-    values = {slack(name): relation.slack for name, relation in given.items()}
-    values |= {residual(name): -relation.slack for name, relation in given.items()}
-    return certificate.replace(square, lambda inner: inner**2).subs(values, simultaneous=True)
+    """Whether an expression is positive, manifestly or by what is given."""
+    return manifestly_nonnegative(Atoms()(base), strictly=True) or follows(
+        Relation(sp.S.Zero, "<", base.replace(square, lambda inner: inner**2)), given.values()
+    )
 
 
 def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
@@ -135,79 +126,32 @@ def _strict(given: Mapping[str, Relation]) -> dict[sp.Symbol, sp.Dummy]:
 def _vanishing_denominator(expr: sp.Expr) -> bool:
     """Whether some denominator, however deep, is not manifestly positive."""
     return any(
-        not one_sign(sp.expand(term.base), strictly=True)
+        not manifestly_nonnegative(term.base, strictly=True)
         for term in sp.preorder_traversal(expr)
         if isinstance(term, sp.Pow) and term.exp.could_extract_minus_sign()
     )
 
 
-def one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
-    """Whether a polynomial has non-negative coefficients in non-negative symbols.
+@cache
+def manifestly_nonnegative(expr: sp.Expr, *, strictly: bool = False) -> bool:
+    """Whether an expression is a quotient of polynomials with non-negative coefficients in non-negative symbols.
 
-    If `strictly`, a term made of positive symbols alone must be among them.
+    If `strictly`, a term made of positive symbols alone must be among them, as it must be in the denominator.
     """
-    symbols = sorted(expr.free_symbols, key=str)
-    if not symbols:
-        return bool(expr > 0 if strictly else expr >= 0)
-    if not all(symbol.is_nonnegative for symbol in symbols):
-        return False
     try:
-        terms = sp.Poly(expr, *symbols).terms()
-    except sp.PolynomialError:
+        return Quotients(expr).nonnegative(expr, strictly=strictly)
+    except NoQuotient:
         return False
-    signed = all(coefficient.is_number and coefficient.is_nonnegative for _, coefficient in terms)
-    return signed and (not strictly or any(_positive_term(powers, symbols) for powers, _ in terms))
 
 
-def _positive_term(powers: tuple[int, ...], symbols: list[sp.Symbol]) -> bool:
-    return all(symbol.is_positive for power, symbol in zip(powers, symbols, strict=True) if power)
-
-
-def manifestly_nonnegative(expr: sp.Expr) -> bool:
-    """Whether an expression is a quotient of polynomials with non-negative coefficients in non-negative symbols."""
-    above, under = sp.fraction(sp.together(sp.expand(expr)))
-    above, under = sp.expand(above), sp.expand(under)
-    if one_sign(-under, strictly=True):
-        above, under = sp.expand(-above), sp.expand(-under)
-    return one_sign(above, strictly=False) and one_sign(under, strictly=True)
-
-
-def _same(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, atoms: Atoms) -> bool:
-    """Whether a certificate is right minus left of the goal."""
-    difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
-    return bool(sp.cancel(sp.together(sp.expand(difference))) == 0)
-
-
-def _same_at_once(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, atoms: Atoms) -> bool:
-    """Whether that is seen without expanding: with each slack put in as a polynomial. No says nothing."""
-    squares = {term: term.args[0] ** 2 for term in certificate.atoms(square)}
-    written = atoms(certificate.xreplace(squares))
-    slacks = {name: atoms(relation.slack) for name, relation in given.items()}
-    meanings = {slack(name): value for name, value in slacks.items()}
-    meanings |= {residual(name): -value for name, value in slacks.items()}
-    target = atoms(goal.slack)
-    ring = Quotients(target, written, *slacks.values())
+def _same(left: sp.Expr, right: sp.Expr, meanings: Mapping[sp.Expr, sp.Expr]) -> bool:
+    """Whether two expressions are equal, where some parts of them have a meaning."""
     try:
-        ring.let(meanings)
-        above, under = ring.of(target)
-        over, below = ring.of(written)
-        return bool(above * below == over * under)
-    except (TooLarge, ZeroDivisionError):
+        ring = Quotients(left, right, meanings=meanings)
+        above, under = ring.of(right)
+        return not ring.total([ring.of(left), Quotient(-above, under)]).above
+    except NoQuotient:
         return False
-
-
-def _manifest_at_once(expr: sp.Expr, *, strictly: bool) -> bool:
-    """Whether signs are seen as `manifestly_nonnegative` sees them, before anything cancels. No says nothing."""
-    ring = Quotients(expr)
-    try:
-        above, under = ring.of(expr)
-    except (TooLarge, ZeroDivisionError):
-        return False
-    return ring.one_sign(above, strictly=strictly) and ring.one_sign(under, strictly=True)
-
-
-def _sides(goal: Relation, given: Mapping[str, Relation]) -> list[sp.Expr]:
-    return [side for relation in (goal, *given.values()) for side in (relation.left, relation.right)]
 
 
 def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
@@ -224,7 +168,7 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         named -= {slack(name), residual(name)}
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
-    meant = [*_sides(goal, given), certificate.xreplace(_strict(given))]
+    meant = [*sides(goal, *given.values()), certificate.xreplace(_strict(given))]
     fault = next(filter(None, (undefined(expr, given) for expr in meant)), None)
     if fault is not None:
         return fault
@@ -234,16 +178,15 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
     if any(map(_vanishing_denominator, (everything, *inside))):
         return "a denominator in the certificate is not manifestly positive"
     everything = everything.xreplace({residual(name): sp.S.Zero for name in given})
-    if not (_same_at_once(goal, given, certificate, atoms) or _same(goal, given, certificate, atoms)):
+    meanings = {slack(name): atoms(relation.slack) for name, relation in given.items()}
+    meanings |= {residual(name): -meanings[slack(name)] for name in given}
+    if not _same(atoms(goal.slack), atoms(certificate.replace(square, lambda inner: inner**2)), meanings):
         return "the certificate is not right minus left of the goal"
     if goal.op == "==":
-        return None if sp.cancel(everything) == 0 else "an equation needs a certificate of residuals alone"
-    if _manifest_at_once(everything, strictly=goal.op == "<"):
-        return None
-    signs = sp.together(everything)
-    if not manifestly_nonnegative(signs):
+        return None if _same(everything, sp.S.Zero, {}) else "an equation needs a certificate of residuals alone"
+    if not manifestly_nonnegative(everything):
         return "a multiplier in the certificate is not manifestly non-negative"
-    if goal.op == "<" and not one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):
+    if goal.op == "<" and not manifestly_nonnegative(everything, strictly=True):
         return "a strict inequality needs a positive certificate"
     return None
 
@@ -278,27 +221,43 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
     raise TypeError(f"z3 has no word for {expr!r}")
 
 
-def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
-    """z3's answer (unsat, sat or unknown) to: all of `assumed` (expr, op) hold and `left op 0` fails."""
+def solver(
+    told: Iterable[tuple[sp.Expr, str]],
+    denied: tuple[sp.Expr, str] | None = None,
+    *,
+    units: int | None = None,
+    whole: bool = False,
+) -> tuple[z3.Solver, dict[sp.Symbol, z3.ArithRef]]:
+    """z3 with what is `told` of slacks, the contrary of what is `denied`, and the signs of all symbols; its variables.
+
+    If `whole`, symbols that are integers are whole numbers for z3 too.
+    """
     # A context of its own: in a shared one the answer would depend on earlier calls.
     context = z3.Context()
-    solver = z3.Solver(ctx=context)
-    solver.set("rlimit", _Z3_UNITS)
+    found = z3.Solver(ctx=context)
+    found.set("rlimit", units or UNITS)
     variables: dict[sp.Symbol, z3.ArithRef] = {}
-    truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
-    for expr, kind in assumed:
-        solver.add(truth[kind](to_z3(expr, variables, context)))
-    solver.add(z3.Not(truth[op](to_z3(left, variables, context))))
+    for slack, op in told:
+        found.add(HOLDS[op](to_z3(slack, variables, context)))
+    if denied is not None:
+        found.add(z3.Not(HOLDS[denied[1]](to_z3(denied[0], variables, context))))
     for symbol, variable in variables.items():
         if symbol.is_positive:
-            solver.add(variable > 0)
+            found.add(variable > 0)
         elif symbol.is_nonnegative:
-            solver.add(variable >= 0)
-    return str(solver.check())
+            found.add(variable >= 0)
+        if whole and symbol.is_integer:
+            found.add(z3.IsInt(variable))
+    return found, variables
 
 
 def follows(goal: Relation, given: Iterable[Relation]) -> bool:
     """Whether z3 proves the goal from the relations that are given; not if it has no word for a part of them."""
+    return _follows(goal, tuple(given))
+
+
+@cache
+def _follows(goal: Relation, given: tuple[Relation, ...]) -> bool:
     try:
         return ask_z3(goal, {str(i): relation for i, relation in enumerate(given)}) == "proved"
     except TypeError:
@@ -311,8 +270,9 @@ def ask_z3(goal: Relation, given: Mapping[str, Relation]) -> str:
     # The goal first: the order of the variables decides what z3 finds within its units.
     target = atoms(goal.slack)
     assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
-    answer = _unsatisfiable(assumed, target, goal.op)
+    answer = str(solver(assumed, (target, goal.op))[0].check())
     if answer == "unknown":
         # The same, multiplied out.
-        answer = _unsatisfiable([(sp.expand(side), op) for side, op in assumed], sp.expand(target), goal.op)
+        expanded = [(sp.expand(side), op) for side, op in (*assumed, (target, goal.op))]
+        answer = str(solver(expanded[:-1], expanded[-1])[0].check())
     return {"unsat": "proved", "sat": "refuted"}.get(answer, "unknown")

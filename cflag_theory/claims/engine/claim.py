@@ -7,17 +7,17 @@ counterexamples are replayed by the check in `verify`, and the verdict follows f
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.steps import Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Proof
 from cflag_theory.claims.engine.terms import Basis, is_vector
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
@@ -186,10 +186,6 @@ class Sharp:
         return float(self.printed / self.value)
 
 
-#: Why no engine can see that a refutation contradicts the printed statement.
-FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves none"
-
-
 #: What a part is. A claim of a paper, or a theorem of ours, has a verdict. An assumption, which a paper makes, and a
 MEANINGS = {
     "holds": "true as printed, over its whole stated hypothesis range",
@@ -283,25 +279,3 @@ class Claim:
     def instead(self) -> tuple[str, ...]:
         """Theorems of our own to which the notes point."""
         return tuple(dict.fromkeys(re.findall(r"ours\.\w+", " ".join(self.notes))))
-
-    def with_printed(self, relation: Relation, key: str | None = None) -> Claim:
-        """The claim with another printed relation in one part: how the tests plant a wrong constant."""
-        chosen = self.parts[0].key if key is None else key
-        parts = tuple(
-            replace(part, printed=replace(part.printed, relation=relation)) if part.key == chosen else part
-            for part in self.parts
-        )
-        return replace(self, parts=parts)
-
-
-def shown(
-    words: str,
-    goal: Relation,
-    *steps: Step,
-    given: tuple[str, ...] = (),
-    certificate: sp.Expr | None = None,
-    under: tuple[Fact, ...] = (),
-    where: tuple[Fact, ...] = (),
-) -> Statement:
-    """A statement with a proof that is `deduced`, under hypotheses and with definitions."""
-    return Statement(words, goal, under, deduced(goal, *steps, given=given, certificate=certificate), where)

@@ -17,7 +17,7 @@ from sympy.core.symbol import Str
 from cflag_theory.claims.engine.algebra import square
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, SortError, name_fault, sort_of
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, ln
@@ -31,8 +31,7 @@ TAKEN = {"exp", "ln", "log", "sqrt", "Max", "Min", "Abs", "max", "min", "sum", "
 
 def faults(statement: Statement) -> list[str]:
     """What may not stand in a statement or its proof, each in a sentence that says what to write."""
-    sides = [side for relation in statement.relations for side in (relation.left, relation.right)]
-    parts = [(side, False) for side in sides]
+    parts = [(side, False) for side in sides(*statement.relations)]
     if statement.proof is not None:
         parts += [part for step in statement.proof.steps for part in _parts(step)]
     parts += [(symbol, False) for fact in statement.facts for symbol in fact.forall]
@@ -42,7 +41,7 @@ def faults(statement: Statement) -> list[str]:
 def _parts(step: Step) -> Iterator[tuple[Any, bool]]:
     """What stands in a step, with whether it is a certificate."""
     if isinstance(step, Obligation):
-        yield from ((step.goal.left, False), (step.goal.right, False))
+        yield from ((side, False) for side in sides(step.goal))
         if step.certificate is not None:
             yield step.certificate, True
     elif isinstance(step, Use):
@@ -50,7 +49,7 @@ def _parts(step: Step) -> Iterator[tuple[Any, bool]]:
     elif isinstance(step, Instance):
         yield from ((step.index, False), (step.value, False))
     elif isinstance(step, Induction):
-        yield from ((step.index, False), (step.relation.left, False), (step.relation.right, False))
+        yield from ((part, False) for part in (step.index, *sides(step.relation)))
         for inner in step.inner:
             yield from _parts(inner)
 
@@ -117,7 +116,7 @@ def _indices_fault(term: Any, indices: Iterable[sp.Expr]) -> str | None:
 @cache
 def printed(relation: Relation) -> tuple[tuple[str, Any], ...]:
     """The names in a relation as they are printed, with what each stands for; those of bound indices left out."""
-    return tuple(sorted({name for side in (relation.left, relation.right) for name in _printed(side)}, key=str))
+    return tuple(sorted({name for side in sides(relation) for name in _printed(side)}, key=str))
 
 
 def _printed(side: sp.Expr) -> Iterator[tuple[str, Any]]:

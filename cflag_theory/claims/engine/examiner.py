@@ -16,9 +16,9 @@ import sympy as sp
 from cflag_theory.claims.engine import algebra, certificates, definitions, door, rules
 from cflag_theory.claims.engine.claim import SETTING, Statement
 from cflag_theory.claims.engine.definitions import assumptions, quantified
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Index
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import TermError, is_vector
@@ -77,16 +77,6 @@ def examine(statement: Statement) -> Examination:
     )
 
 
-@dataclass(frozen=True)
-class Line:
-    """A step of a proof with its conclusion and what it is given; `depth` is 1 inside of an induction."""
-
-    depth: int
-    step: Step
-    conclusion: Relation
-    given: tuple[rules.Known, ...] = ()
-
-
 @cache
 def _decided(
     engines: tuple[Callable[..., Any], ...],
@@ -126,8 +116,6 @@ class Examiner:
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
         #: What each fact is fixed to, by the hypotheses that it rests on, directly or through earlier steps.
         self.reach: dict[str, rules.Known] = {}
-        self.transcript: list[Line] = []
-        self.depth = 0
         self.obligations = 0
         self.undecided: list[str] = []
         self.rules: list[str] = []
@@ -154,8 +142,6 @@ class Examiner:
                 self.faults.append(f"two different things are printed as {name}")
 
     def take(self, step: Step) -> Relation:
-        self.transcript.append(Line(self.depth, step, Relation(sp.S.Zero, "==", sp.S.Zero)))
-        place = len(self.transcript) - 1
         if isinstance(step, Obligation):
             conclusion = self._obligation(step)
         elif isinstance(step, Use):
@@ -166,11 +152,9 @@ class Examiner:
             conclusion = self._induction(step)
         if step.name in self.known or step.name in self.outside:
             self.faults.append(f"two steps are named {step.name!r}")
-        given = () if isinstance(step, Induction | Instance) else self._given(names_used(step))
-        self.transcript[place] = Line(self.depth, step, conclusion, given)
         self.known[step.name] = conclusion
         self.reach[step.name] = self._reached(step, conclusion)
-        for side in (conclusion.left, conclusion.right):
+        for side in sides(conclusion):
             if strange := door.fault(side):
                 self.faults.append(f"{step.name!r}: {strange}")
         self._watch(conclusion, self.names[1])
@@ -183,7 +167,7 @@ class Examiner:
         if isinstance(step, Induction):
             fixed = fixed | {step.index} if step.within else fixed - {step.index}
         elif isinstance(step, Instance):
-            fixed |= _symbols(step.value)
+            fixed |= step.value.free_symbols
         return rules.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
 
     def _given(self, names: tuple[str, ...]) -> tuple[rules.Known, ...]:
@@ -203,7 +187,7 @@ class Examiner:
     def _strict(self) -> dict[str, Relation]:
         """The strict inequalities that are about no index: a rule may take another value of an index."""
         known = ((name, relation) for name, relation in self.known.items() if relation.op == "<")
-        return {name: one for name, one in known if not any(symbol.is_integer for symbol in _symbols(one))}
+        return {name: one for name, one in known if not any(symbol.is_integer for symbol in one.free_symbols)}
 
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
         for fact in (SETTING[name] for name in names if name not in self.known and name in SETTING):
@@ -225,7 +209,7 @@ class Examiner:
 
     def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
         engines = (algebra.certificate_fault, algebra.ask_z3)
-        if any(is_vector(side) for one in (step.goal, *given.values()) for side in (one.left, one.right)):
+        if any(map(is_vector, sides(step.goal, *given.values()))):
             self.faults.append(f"{step.name!r} takes vectors for numbers")
             return
         fault, answer = _decided(engines, step.goal, tuple(given.items()), step.certificate)
@@ -263,7 +247,7 @@ class Examiner:
         self.known = {
             name: relation
             for name, relation in outer.items()
-            if index not in _symbols(relation) or self.reach[name].for_every(index)
+            if index not in relation.free_symbols or self.reach[name].for_every(index)
         }
         # Whatever the steps rest on, their hypothesis rests on it too.
         used = [self.reach[name] for name in names_used(step) if name in self.known]
@@ -273,7 +257,6 @@ class Examiner:
             frozenset().union(*(known.ranges for known in used)),
         )
         end = self._end(step, outer)
-        self.depth += 1
         first: Relation | None = None
         for inner in step.base if isinstance(step.base, tuple) else (step.base,):
             first = self.take(inner)
@@ -291,7 +274,6 @@ class Examiner:
             last = self.take(inner)
         if last != relation.subs({index: index + 1}):
             self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
-        self.depth -= 1
         # What was shown under the induction hypothesis holds only under it.
         self.known, self.reach, self.outside = outer, reach, outside
         self.universal[step.name] = (index, end)
@@ -305,21 +287,15 @@ class Examiner:
         if relation is None or relation.op != "<=" or relation.left not in (step.index, step.index + 1):
             self.faults.append(f"{step.name!r}: {step.within!r} does not bound {step.index}")
             return None
-        if step.index in _symbols(relation.right):
+        if step.index in relation.right.free_symbols:
             self.faults.append(f"{step.name!r} ends at {relation.right}, which moves with {step.index}")
             return None
         return relation.right
 
 
-def _symbols(what: Relation | sp.Expr) -> set[sp.Symbol]:
-    if isinstance(what, Relation):
-        return _symbols(what.left) | _symbols(what.right)
-    return set(what.free_symbols)
-
-
 def _reach(relation: Relation, running: frozenset[sp.Symbol]) -> rules.Known:
     """What a hypothesis or a definition is fixed to, if it holds for every value of the `running` indices."""
-    free = relation.left.free_symbols | relation.right.free_symbols
+    free = relation.free_symbols
     ends = [symbol for symbol in free if isinstance(symbol, Index) and relation.left in (symbol, symbol + 1)]
     if ends and relation.op == "<=" and ends[0] not in relation.right.free_symbols:
         return rules.Known(relation, frozenset(free - {*ends} - running), frozenset({relation}))

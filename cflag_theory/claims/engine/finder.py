@@ -19,7 +19,7 @@ from cflag_theory.claims.engine.algebra import (
     Atoms,
     ask_z3,
     certificate_fault,
-    one_sign,
+    manifestly_nonnegative,
     residual,
     slack,
     square,
@@ -246,7 +246,7 @@ class _Search:
 
     def _unknown(self, expr: sp.Expr) -> set[sp.Expr]:
         """What the expression divides by and is not a polynomial with coefficients of one sign."""
-        return {one.base for one in divisions(expr) if not one_sign(sp.expand(one.base), strictly=True)}
+        return {one.base for one in divisions(expr) if not manifestly_nonnegative(one.base, strictly=True)}
 
     def _divides(self, quotient: Any) -> bool:
         """Whether one may divide by it: its factors are known to be positive or negative."""
@@ -284,7 +284,7 @@ class _Search:
     def _positive(self, factor: Any) -> tuple[int, sp.Expr] | None:
         """The sign of a factor, and its size as a positive combination of what is given."""
         for sign in (1, -1):
-            if one_sign(sp.expand(sign * factor.as_expr()), strictly=True):
+            if manifestly_nonnegative(sign * factor.as_expr(), strictly=True):
                 return sign, sp.expand(sign * factor.as_expr())
         if factor in self.factors:
             sign, known = self.factors[factor]

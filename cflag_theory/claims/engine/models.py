@@ -1,19 +1,32 @@
-"""Counterexamples by z3: rational points where a relation fails under its hypotheses, or that there are none."""
+"""Points by z3: where a relation fails under its hypotheses, and where a statement's facts hold together.
+
+The points of the second kind are found once and kept in one file, by what the facts say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
 import z3
 
-from cflag_theory.claims.engine.algebra import Atoms, to_z3
+from cflag_theory.claims.engine.algebra import UNITS, Atoms, solver
+from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.relation import Relation
 
-# Resource units and not seconds, so that z3's answer is the same on a slow machine.
-UNITS = 3_000_000
+if TYPE_CHECKING:
+    from cflag_theory.claims.engine.vacuity import Facts
+
+STORE = Path(__file__).parents[1] / "models.json"
+
+#: Numbers, as "p/q", by the text of what takes them.
+Model = dict[str, str]
 
 
 class Answer(NamedTuple):
@@ -35,26 +48,15 @@ def look_for_model(goal: Relation | None, given: Sequence[Relation], *, units: i
     TypeError
         A term has no meaning for z3, such as an absolute value.
     """
-    atoms, context = Atoms(), z3.Context()
-    solver = z3.Solver(ctx=context)
-    solver.set("rlimit", units)
-    variables: dict[sp.Symbol, z3.ArithRef] = {}
-    truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
-    for relation in given:
-        solver.add(truth[relation.op](to_z3(atoms(relation.slack), variables, context)))
-    if goal is not None:
-        solver.add(z3.Not(truth[goal.op](to_z3(atoms(goal.slack), variables, context))))
-    for symbol, variable in variables.items():
-        if symbol.is_positive:
-            solver.add(variable > 0)
-        elif symbol.is_nonnegative:
-            solver.add(variable >= 0)
-    word = str(solver.check())
+    atoms = Atoms()
+    told = [(atoms(relation.slack), relation.op) for relation in given]
+    asked, variables = solver(told, None if goal is None else (atoms(goal.slack), goal.op), units=units)
+    word = str(asked.check())
     if word == "unsat":
         return Answer("proved")
     if word != "sat" or atoms.of:
         return Answer("unknown")
-    model = solver.model()
+    model = asked.model()
     point = {symbol: _rational(model.eval(variable, model_completion=True)) for symbol, variable in variables.items()}
     return Answer("refuted", point)
 
@@ -63,3 +65,67 @@ def _rational(value: Any) -> Fraction:
     if isinstance(value, z3.AlgebraicNumRef):
         value = value.approx(20)
     return Fraction(value.numerator_as_long(), value.denominator_as_long())
+
+
+@cache
+def load() -> Mapping[str, Model]:
+    """The models as they stand in the package."""
+    models: Mapping[str, Model] = json.loads(STORE.read_text(encoding="utf-8"))
+    return models
+
+
+def key(facts: Facts) -> str:
+    """What the facts say, as a hash."""
+    texts = _texts(facts)
+    signs = (f"{text}: {sign(symbol)}" for symbol, text in texts.items())
+    plain = {symbol: sp.Symbol(text) for symbol, text in texts.items()}
+    lines = (f"{as_text(slack.xreplace(plain))} {op}" for slack, op in facts.slacks)
+    return hashlib.sha256("\n".join([*sorted(lines), *sorted(signs)]).encode()).hexdigest()[:20]
+
+
+def kept(facts: Facts) -> dict[sp.Symbol, sp.Rational] | None:
+    """The numbers that are kept for the symbols of the facts; unchecked."""
+    return at(facts, load().get(key(facts), {}))
+
+
+def at(facts: Facts, model: Model) -> dict[sp.Symbol, sp.Rational] | None:
+    """The numbers of a model by symbol; None if they are not for the symbols of these facts."""
+    texts = _texts(facts)
+    return {one: sp.Rational(model[text]) for one, text in texts.items()} if set(model) == {*texts.values()} else None
+
+
+def _texts(facts: Facts) -> dict[sp.Symbol, str]:
+    """The symbols as a model names them."""
+    return {symbol: as_text(term).strip("{}") for symbol, term in facts.named.items()}
+
+
+def search(facts: Facts) -> tuple[str, Model | None]:
+    """z3's answer (sat, unsat or unknown) to whether the facts can hold together, and numbers if it has any."""
+    asked, variables = solver(facts.slacks, whole=True)
+    word = str(asked.check())
+    if word == "unknown":
+        word = _one_by_one(asked, list(variables.values()))
+    if word != "sat":
+        return word, None
+    found = asked.model()
+    values = {symbol: found.eval(variable, model_completion=True) for symbol, variable in variables.items()}
+    if not all(isinstance(value, z3.RatNumRef) for value in values.values()):
+        return word, None
+    texts = _texts(facts)
+    model = {texts[symbol]: str(value.as_fraction()) for symbol, value in values.items()}
+    return word, model if (numbers := at(facts, model)) is not None and facts.hold(numbers) else None
+
+
+def _one_by_one(asked: z3.Solver, variables: list[z3.ArithRef]) -> str:
+    """z3's answer once small numbers are put in for variables in turn, wherever it does not exclude them."""
+    for variable in variables:
+        for number in (1, 2, 0):
+            asked.push()
+            asked.add(variable == number)
+            word = str(asked.check())
+            if word == "sat":
+                return word
+            if word == "unknown":
+                break
+            asked.pop()
+    return "unknown"

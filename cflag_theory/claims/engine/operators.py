@@ -7,7 +7,7 @@ index leaves it, as in mean <v_i, w> = <mean v_i, w>.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import sympy as sp
 from sympy.core.symbol import Str
@@ -75,8 +75,6 @@ class Operator(sp.Basic):  # type: ignore[misc]
     Called with a number or a vector that depends on the index, it is the mean or sum.
     """
 
-    _LATEX: ClassVar[dict[str, str]] = {}
-
     def __new__(cls, name: Str, over: sp.Symbol, total: sp.Expr) -> Any:
         return sp.Basic.__new__(cls, name, _index(over), sp.sympify(total))
 
@@ -120,18 +118,12 @@ class Operator(sp.Basic):  # type: ignore[misc]
         name, index, total = self.args
         return f"sum[{index}<{printer._print(total)}]" if self.is_sum else f"{name.name}_{index}"
 
-    def _latex(self, printer: Any) -> str:
-        name, index, total = self.args
-        if self.is_sum:
-            return rf"\sum_{{{printer._print(index)}<{printer._print(total)}}}"
-        return self._LATEX[name.name].replace("@", printer._print(index))
-
 
 def mean_over(name: str, over: sp.Symbol, latex: str = r"\mathrm{mean}_{@}") -> Operator:
     """A mean with non-negative weights that sum to one, or an expectation. "@" in `latex` is the index."""
-    named(name)
-    if Operator._LATEX.setdefault(name, latex) != latex or name == "sum":
-        raise TermError(f"the mean {name!r} is printed in two ways: rename one of them")
+    named(name, "mean", latex)
+    if name == "sum":
+        raise TermError("a mean is called 'sum', as sums are: rename it")
     made: Operator = Operator(Str(name), over, sp.S.One)
     return made
 
@@ -176,10 +168,6 @@ class _Totalled(Binder):
 
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"{shown(self.operator)}({shown(self.body)})"
-
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        inner = shown(self.body)
-        return f"{shown(self.operator)}{inner if isinstance(self.body, Norm | Dot) else f'({inner})'}"
 
 
 class Total(_Totalled):
@@ -237,9 +225,6 @@ class Largest(_Extreme):
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"max[{shown(self.bound)}<={shown(self.outside)}]({shown(self.body)})"
 
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return rf"\max_{{{shown(self.bound)}\le {shown(self.outside)}}}{shown(self.body)}"
-
 
 class Least(_Extreme):
     """The least number for index = 0, ..., count - 1."""
@@ -249,9 +234,6 @@ class Least(_Extreme):
 
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"min[{shown(self.bound)}<{shown(self.outside)}]({shown(self.body)})"
-
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return rf"\min_{{{shown(self.bound)}<{shown(self.outside)}}}{shown(self.body)}"
 
 
 #: What the algebra takes as a variable.

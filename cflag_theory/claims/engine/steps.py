@@ -8,7 +8,6 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.sorts import sort_of
 
 
 @dataclass(frozen=True)
@@ -96,30 +95,3 @@ class Proof:
     """Steps in order; the conclusion of the last one is the statement."""
 
     steps: tuple[Step, ...]
-
-
-def by_induction(
-    name: str,
-    index: sp.Symbol,
-    relation: Relation,
-    *steps: Obligation | Use,
-    start: tuple[str, ...] = (),
-    given: tuple[str, ...] = (),
-    within: str = "",
-) -> Induction:
-    """The induction whose base follows from `start`, and whose step follows from `given` and the hypothesis."""
-    last = (f"{name} (hypothesis)", *given)
-    first = sp.Integer(sort_of(index).start or 0)
-    return Induction(
-        name,
-        index,
-        relation,
-        Obligation(f"{name} at {first}", relation.subs({index: first}), start),
-        (*steps, Obligation(f"{name} at {index} + 1", relation.subs({index: index + 1}), last)),
-        within,
-    )
-
-
-def deduced(goal: Relation, *steps: Step, given: tuple[str, ...] = (), certificate: sp.Expr | None = None) -> Proof:
-    """The proof that ends in an obligation: the goal, from what is given."""
-    return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))

@@ -35,16 +35,8 @@ class Term(sp.Expr):  # type: ignore[misc]
     def _sympystr(self, printer: Any) -> str:
         return self.words(printer._print)
 
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        text = self.tex(printer._print)
-        return text if exp is None else f"{{{text}}}^{{{exp}}}"
-
     def words(self, shown: Callable[[Any], str]) -> str:
         """The term in plain text; `shown` prints its arguments."""
-        return str(self.args)
-
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        """The term in LaTeX."""
         return str(self.args)
 
 
@@ -75,21 +67,6 @@ class Basis(Term):
         return None
 
 
-@dataclass(frozen=True)
-class _Printed:
-    latex: str
-
-
-_VECTORS: dict[str, _Printed] = {}
-
-
-def _indexed(template: str, indices: tuple[sp.Expr, ...], shown: Callable[[Any], str]) -> str:
-    """The template with "@1", "@2", ... replaced by the indices; "@" is the first."""
-    for place in range(len(indices), 1, -1):
-        template = template.replace(f"@{place}", shown(indices[place - 1]))
-    return template.replace("@1", "@").replace("@", shown(indices[0])) if indices else template
-
-
 class Named(Basis):
     """A named vector, with indices: made by `vector`."""
 
@@ -100,14 +77,17 @@ class Named(Basis):
         name, *indices = self.args
         return f"{name.name}({', '.join(map(shown, indices))})" if indices else str(name.name)
 
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return _indexed(_VECTORS[self.args[0].name].latex, self.args[1:], shown)
+
+#: How vectors, means and sequences print, by what they are and their name: `printing` reads it.
+LATEX: dict[tuple[str, str], str] = {}
 
 
-def named(name: str) -> None:
-    """Raise `TermError` if a name could be read as another."""
+def named(name: str, what: str = "", latex: str = "") -> None:
+    """Raise `TermError` if a name could be read as another, or if a vector, ... of this name prints otherwise."""
     if fault := name_fault(name):
         raise TermError(fault)
+    if (known := LATEX.setdefault((what, name), latex)) != latex:
+        raise TermError(f"the {what} {name} prints as {known} and as {latex}: rename one of them")
 
 
 def vector(name: str, latex: str) -> Callable[..., sp.Expr]:
@@ -118,9 +98,7 @@ def vector(name: str, latex: str) -> Callable[..., sp.Expr]:
     TermError
         If the name is already printed otherwise, or could be read as another.
     """
-    named(name)
-    if _VECTORS.setdefault(name, _Printed(latex)).latex != latex:
-        raise TermError(f"the vector {name} prints as {_VECTORS[name].latex} and as {latex}: rename one of them")
+    named(name, "vector", latex)
     return lambda *indices: Named(Str(name), *indices)
 
 
@@ -190,10 +168,6 @@ class Dot(Term):
         u, v = self.args
         return f"||{shown(u)}||^2" if u == v else f"<{shown(u)}, {shown(v)}>"
 
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        u, v = self.args
-        return rf"{{\|{shown(u)}\|^2}}" if u == v else rf"\langle{{{shown(u)}}},{{{shown(v)}}}\rangle"
-
 
 def dot(u: sp.Expr, v: sp.Expr) -> sp.Expr:
     """<u, v>, expanded into the inner products of basis vectors."""
@@ -228,9 +202,6 @@ class Norm(Term):
 
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"||{shown(self.args[0])}||"
-
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return rf"{{\|{shown(self.args[0])}\|}}"
 
 
 def norm(v: sp.Expr) -> sp.Expr:
@@ -290,9 +261,6 @@ class Function(sp.Basic):  # type: ignore[misc]
         name, *indices = self.args
         return name.name + (f"[{', '.join(map(printer._print, indices))}]" if indices else "")
 
-    def _latex(self, printer: Any) -> str:
-        return _indexed(self.properties.latex, self.args[1:], printer._print)
-
 
 def function(name: str, latex: str, **declared: Any) -> Function:
     """A function, or a family of them, with the declared `Properties`.
@@ -339,9 +307,6 @@ class Value(Term):
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"{shown(self.args[0])}({shown(self.args[1])})"
 
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return f"{shown(self.args[0])}({shown(self.args[1])})"
-
 
 class Gradient(Basis):
     """grad f(x)."""
@@ -351,6 +316,3 @@ class Gradient(Basis):
 
     def words(self, shown: Callable[[Any], str]) -> str:
         return f"grad {shown(self.args[0])}({shown(self.args[1])})"
-
-    def tex(self, shown: Callable[[Any], str]) -> str:
-        return rf"\nabla {shown(self.args[0])}({shown(self.args[1])})"

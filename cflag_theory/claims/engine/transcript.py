@@ -7,11 +7,21 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from cflag_theory.claims.engine import algebra, certificates
+from cflag_theory.claims.engine import algebra, certificates, rules
 from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
-from cflag_theory.claims.engine.examiner import Examiner, Line, names_used
+from cflag_theory.claims.engine.examiner import Examiner, names_used
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Obligation
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step
+
+
+@dataclass(frozen=True)
+class Line:
+    """A step of a proof with its conclusion and what it is given; `depth` is 1 inside of an induction."""
+
+    depth: int
+    step: Step
+    conclusion: Relation
+    given: tuple[rules.Known, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,22 @@ class Collector(Examiner):
     def __init__(self, statement: Statement) -> None:
         super().__init__(statement)
         self.found: list[Inference] = []
+        self.transcript: list[Line] = []
+        self.depth = 0
+
+    def take(self, step: Step) -> Relation:
+        self.transcript.append(Line(self.depth, step, Relation(sp.S.Zero, "==", sp.S.Zero)))
+        place = len(self.transcript) - 1
+        conclusion = super().take(step)
+        given = () if isinstance(step, Induction | Instance) else self._given(names_used(step))
+        self.transcript[place] = Line(self.depth, step, conclusion, given)
+        return conclusion
+
+    def _induction(self, step: Induction) -> Relation:
+        self.depth += 1
+        relation = super()._induction(step)
+        self.depth -= 1
+        return relation
 
     def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
         strict = tuple(relation for relation in self.known.values() if relation.op == "<")

@@ -17,7 +17,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
-from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
+from cflag_theory.claims.engine.meanings import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.terms import DECLARED, function, ln
@@ -53,7 +53,7 @@ ALWAYS: Mapping[str, Any] = {
     "smaller": sp.Min,
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
-RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
+RESERVED = {*ALWAYS, *rules.USES, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
 #: Blocks of which several may stand on one line, with "; " between them, if none has words.
 _LISTED = ("use", "let", "symbol", "sequence", "vector", "fact")
 

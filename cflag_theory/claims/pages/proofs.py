@@ -16,17 +16,17 @@ import sympy as sp
 
 from cflag_theory.claims.engine import algebra, rules
 from cflag_theory.claims.engine.claim import SETTING, Fact
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
+from cflag_theory.claims.engine.sorts import sort_of
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.syntax import is_relation
 from cflag_theory.claims.pages.text import Line, Piece, bare
 
 FOLLOWS = "the statement follows"
 #: A rule is used by its name, but for `at`: "what at k = E" is an instance of an induction, "put" that of a fact.
-RULES = {name: getattr(rules, name) for name in rules.__all__ if name[0].islower() and name not in ("at", "concluded")}
-RULES["put"] = rules.at
+RULES = {"put" if name == "at" else name: use for name, use in rules.USES.items()}
 
 
 class Vocabulary(Protocol):
@@ -82,6 +82,28 @@ def steps_of(
         A line that cannot be read, or one that uses what is not among the `known` names, if these are given.
     """
     return _Steps(page, words, names or {}, known, goal).read(found)
+
+
+def by_induction(
+    name: str,
+    index: sp.Symbol,
+    relation: Relation,
+    *steps: Obligation | Use,
+    start: tuple[str, ...] = (),
+    given: tuple[str, ...] = (),
+    within: str = "",
+) -> Induction:
+    """The induction whose base follows from `start`, and whose step follows from `given` and the hypothesis."""
+    last = (f"{name} (hypothesis)", *given)
+    first = sp.Integer(sort_of(index).start or 0)
+    return Induction(
+        name,
+        index,
+        relation,
+        Obligation(f"{name} at {first}", relation.subs({index: first}), start),
+        (*steps, Obligation(f"{name} at {index} + 1", relation.subs({index: index + 1}), last)),
+        within,
+    )
 
 
 def _averaged(use: Use, operators: list[Any]) -> list[Step]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, MEANINGS, Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import MEANINGS, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Proof
@@ -17,6 +17,8 @@ from cflag_theory.claims.pages.instances import instances_of
 from cflag_theory.claims.pages.proofs import FOLLOWS, Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
+#: Why no engine can see that a refutation contradicts the printed statement, where a page does not say.
+FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves none"
 _REPAIRS = ("typo", "needs-hypothesis")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
 _PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints", "instances"}

@@ -17,7 +17,8 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.c_flag.tracking import KEPT
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, statements
-from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
+from cflag_theory.claims.engine.meanings import unfold
+from cflag_theory.claims.engine.notation import E, L, beta, bias2
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Use

@@ -10,7 +10,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.meanings import symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Use

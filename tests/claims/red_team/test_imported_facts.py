@@ -66,6 +66,13 @@ def circle():
     return "; ".join(faults(first, {"cflag.b": second}.__getitem__)["1", "printed"])
 
 
+def test_a_claim_of_another_id_is_no_source():
+    user = one("cflag.user", SHOWN, replace(fact("taken", SHOWN), sources=named()), SMALL, POSITIVE)
+    assert not faults(user, lambda _: SOURCE)
+    found = faults(user, lambda _: replace(SOURCE, id="cflag.other"))
+    assert found == {("1", "printed"): ["'taken': the ledger has no relation at cflag.source, part 1"]}
+
+
 DEFINED = one("cflag.source", at_most(u, q), where=(fact("q", equal(q, 1 + v**2)),))
 TOOK = (SMALL, POSITIVE)
 
@@ -171,7 +178,7 @@ def _facts():
 
 
 def test_the_ledgers_imports_are_sound():
-    assert {id: wrong for id in LEDGER if (wrong := faults(claim(id)))} == {}
+    assert {id: wrong for id in LEDGER if (wrong := faults(claim(id), claim))} == {}
     assert sum(bool(one.sources) for *_, one in _facts()) >= 98
 
 

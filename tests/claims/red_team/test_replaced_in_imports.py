@@ -10,7 +10,7 @@ from attacks import Attack, answer, fact, table
 from test_imported_facts import named, takes
 
 from cflag_theory.claims.engine.claim import Source, setting
-from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.meanings import symbol
 from cflag_theory.claims.engine.operators import index, mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector

@@ -7,7 +7,7 @@ from attacks import Attack, answer, claims, fact, table
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import setting
-from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.meanings import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation

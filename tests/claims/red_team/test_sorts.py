@@ -10,7 +10,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.meanings import sequence, symbol
 from cflag_theory.claims.engine.operators import Index, Largest, index, mean_over, sum_over
 from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.engine.relation import at_most, below, equal

@@ -14,7 +14,8 @@ from cflag_theory.claims.c_flag.past_task.runs import t
 from cflag_theory.claims.engine import examiner, terms
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.notation import L, alpha, draw, m, symbol
+from cflag_theory.claims.engine.meanings import symbol
+from cflag_theory.claims.engine.notation import L, alpha, draw, m
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.claims.ledger import LEDGER

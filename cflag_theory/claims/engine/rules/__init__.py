@@ -4,89 +4,17 @@ A rule is called with the name of the step, its terms, and in `given` the names 
 examiner calls `concluded` with what these steps show. A malformed use raises `RuleError` and has no conclusion.
 """
 
-from cflag_theory.claims.engine.rules.core import RULES, Known, Rule, RuleError, concluded
-from cflag_theory.claims.engine.rules.extremes import fewer, least_member, maximum, maximum_of_bounds, member, minimum
-from cflag_theory.claims.engine.rules.means import (
-    at,
-    cauchy_schwarz_mean,
-    cauchy_schwarz_numbers,
-    exchange,
-    jensen,
-    last_term,
-    mean,
-    monotone,
-    norm_of_mean,
-    telescoping,
-)
-from cflag_theory.claims.engine.rules.numbers import (
-    both_bounds,
-    chord_of_exp,
-    decay,
-    exp_quarter,
-    parabola_over_exp,
-    square_root,
-    tangent_of_exp,
-    tangent_of_ln,
-)
-from cflag_theory.claims.engine.rules.vectors import (
-    along,
-    bounded_below,
-    cauchy_schwarz,
-    cocoercive,
-    convex,
-    interpolation,
-    lipschitz,
-    norm_squared,
-    null,
-    replaced,
-    rewrite,
-    smooth,
-    square,
-    triangle,
-)
+from collections.abc import Callable
 
-__all__ = [
-    "RULES",
-    "Known",
-    "Rule",
-    "RuleError",
-    "along",
-    "at",
-    "both_bounds",
-    "bounded_below",
-    "cauchy_schwarz",
-    "cauchy_schwarz_mean",
-    "cauchy_schwarz_numbers",
-    "chord_of_exp",
-    "cocoercive",
-    "concluded",
-    "convex",
-    "decay",
-    "exchange",
-    "exp_quarter",
-    "fewer",
-    "interpolation",
-    "jensen",
-    "last_term",
-    "least_member",
-    "lipschitz",
-    "maximum",
-    "maximum_of_bounds",
-    "mean",
-    "member",
-    "minimum",
-    "monotone",
-    "norm_of_mean",
-    "norm_squared",
-    "null",
-    "parabola_over_exp",
-    "replaced",
-    "rewrite",
-    "smooth",
-    "square",
-    "square_root",
-    "tangent_of_exp",
-    "tangent_of_ln",
-    "telescoping",
-    "triangle",
-]
+from cflag_theory.claims.engine.rules import inequalities, means
+from cflag_theory.claims.engine.rules.core import RULES, USES, Known, Rule, RuleError, concluded
+from cflag_theory.claims.engine.steps import Use
+
+__all__ = ["RULES", "USES", "Known", "Rule", "RuleError", "concluded", "inequalities", "means"]
+
+
+def __getattr__(name: str) -> Callable[..., Use]:
+    """The rule of this name, for proofs."""
+    if name not in USES:
+        raise AttributeError(f"no rule is called {name!r}")
+    return USES[name]

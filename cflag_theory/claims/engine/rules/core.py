@@ -10,9 +10,9 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative, one_sign, undefined
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative, undefined
 from cflag_theory.claims.engine.operators import Index, Operator
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
 from cflag_theory.claims.engine.terms import Basis, TermError, is_vector, parts
@@ -45,6 +45,8 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
+#: Rules as proofs call them, by the name of their function.
+USES: dict[str, Callable[..., Use]] = {}
 
 
 def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[..., Use]]:
@@ -55,6 +57,7 @@ def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[
         def use(step: str, *terms: Any, given: tuple[str, ...] | str = (), words: str = "") -> Use:
             return Use(step, name, terms, (given,) if isinstance(given, str) else given, words)
 
+        USES[conclude.__name__] = use
         return use
 
     return declare
@@ -71,9 +74,9 @@ def concluded(step: Use, premises: list[Known], strict: Mapping[str, Relation] |
     if step.rule not in RULES:
         raise RuleError(f"{step.rule!r} is not a rule")
     conclude = RULES[step.rule].conclude
-    sides = (side for premise in premises for side in (premise.relation.left, premise.relation.right))
+    terms = (*map(sp.sympify, step.terms), *sides(*(premise.relation for premise in premises)))
     # What a rule cancels is not seen any more: 1/r times r says something of r = 0, where 1/r does not exist.
-    for fault in filter(None, (undefined(one, strict or {}) for one in (*map(sp.sympify, step.terms), *sides))):
+    for fault in filter(None, (undefined(one, strict or {}) for one in terms)):
         raise RuleError(fault)
     try:
         signature(conclude).bind(premises, *step.terms)
@@ -109,7 +112,7 @@ def nonnegative(weight: sp.Expr) -> sp.Expr:
 
 def positive(number: sp.Expr) -> sp.Expr:
     number = sp.sympify(number)
-    if not (number.is_positive or one_sign(sp.expand(number), strictly=True)):
+    if not (number.is_positive or manifestly_nonnegative(number, strictly=True)):
         raise RuleError(f"{number} could be zero or negative")
     return number
 
