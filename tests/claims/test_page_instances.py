@@ -56,6 +56,13 @@ def test_lines_that_repeat_and_sums_over_what_they_gave():
     assert not any("own" in name for name in values)
 
 
+def test_several_in_one_line_are_those_lines():
+    lines = ["each a = 0, 1", "each n = 1, 2", "h(n) = a + n", "where a < n"]
+    assert made([" | ".join(lines)]) == made(lines) == made(["instances ALL"], f"instances ALL | {' | '.join(lines)}\n")
+    with pytest.raises(PageError, match=r"line 11, column 29: .*'b_inst'"):
+        made(["each a = 0, 1 | n = b_inst"])
+
+
 def test_what_does_not_satisfy_a_condition_is_left_out():
     assert [v["a_inst"] for v, *_ in made(["each a = 0, 1, 2, 3", "where double < 5"])] == [0, 1, 2]
 

@@ -92,6 +92,8 @@ class Instances:
 def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     """`instances`, `instances NAME`, `instances of FAMILY` or `instances NAME of FAMILY`, with the lines under it.
 
+    Several may stand in one line, and behind these words, with " | " between them; a story or `unseen` stands alone.
+
     each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name, `each L and m = 0, 1` for each
     alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
     h(t + 1) = h(t)/2 for t < T      one after the other, for t = 0, ..., T - 1
@@ -106,12 +108,13 @@ def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     PageError
         A line that cannot be read, or gives a value to what has none.
     """
-    rest = line.said.behind("instances")
+    head, first = line.said.cut(" | ")
+    rest = head.behind("instances")
     name, family = (rest.part(0, 0), rest.behind("of")) if rest.startswith("of ") else rest.cut(" of ")
     read = _Reader(words.with_own(_WORDS))
     if name:
         read.shared(name)
-    read.lines(line)
+    read.lines(line, first)
     own = frozenset(read.own.values())
     return Instances(
         tuple(read.steps),
@@ -144,48 +147,52 @@ class _Reader:
     def words(self) -> Words:
         return self._words.with_own(self.own)
 
-    def lines(self, block: Line) -> None:
+    def lines(self, block: Line, first: Piece) -> None:
+        for said in first.listed(" | "):
+            self.line(said)
         for one in block.inside:
             if one.inside:
                 raise one.inside[0].error("nothing stands under a line of instances: begin a longer line with a sign")
+            whole = Piece.of(one, one.text)
             with one.placed():
-                self.line(one)
+                for said in [whole] if one.kind in ("story", "unseen") else whole.listed(" | "):
+                    self.line(said)
 
     def shared(self, name: Piece) -> None:
         named = self._words.get(name)
         if not isinstance(named, Line) or name in self._open:
             raise name.error(f"no instances before these are named {str(name)!r}")
         self._open.append(str(name))
-        self.lines(named)
+        self.lines(named, named.said.cut(" | ")[1])
         self._open.pop()
 
-    def line(self, one: Line) -> None:
-        if one.kind == "instances":
-            self.shared(one.said.behind("instances"))
-        elif one.kind == "story":
-            self.used |= set().union(
-                *(_atoms(self._formula(Piece.of(one, text))) for text in _BRACES.findall(one.text))
-            )
-            self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
-        elif one.kind == "unseen":
-            self.unseen = str(Piece.of(one, one.text).behind("unseen"))
-        elif one.kind == "where":
-            for said in one.said.behind("where").listed("; "):
-                condition = relation(said, self.words)
+    def line(self, said: Piece) -> None:
+        kind = said.partition(" ")[0]
+        rest = said.behind(kind)
+        if kind == "instances":
+            self.shared(rest)
+        elif kind == "story":
+            self.used |= set().union(*(_atoms(self._formula(said.part(*at.span(1)))) for at in _BRACES.finditer(said)))
+            self.story.append(_told(rest, self.words))
+        elif kind == "unseen":
+            self.unseen = str(rest)
+        elif kind == "where":
+            for one in rest.listed("; "):
+                condition = relation(one, self.words)
                 self.used |= _atoms(condition.slack)
                 self.steps.append(_kept(condition))
         else:
-            head, body = one.said.behind("each").cut(" = ")
+            head, body = said.behind("each").cut(" = ")
             body, over = body.cut(" for ")
             *others, head = head.listed(" and ")
             for other in others:
-                self._each(one, [other], body.listed(", "), over)
+                self._each(kind, [other], body.listed(", "), over)
             names = head.listed(", ")
-            self._each(one, names, body.listed("; " if len(names) > 1 else ", "), over)
+            self._each(kind, names, body.listed("; " if len(names) > 1 else ", "), over)
 
-    def _each(self, one: Line, names: list[Piece], rows: list[Piece], over: Piece) -> None:
-        if one.kind != "each" and len(rows) > 1:
-            raise one.error("several values: write 'each name = ...'")
+    def _each(self, kind: str, names: list[Piece], rows: list[Piece], over: Piece) -> None:
+        if kind != "each" and len(rows) > 1:
+            raise names[0].error("several values: write 'each name = ...'")
         found = [[sp.sympify(value) for value in formulas(row, self.words)] for row in rows]
         if not found or any(len(row) != len(names) for row in found):
             listed = ", ".join(names)

@@ -333,7 +333,7 @@ class Page:
 
     def instances(self, line: Line, rest: Piece) -> None:
         """`instances NAME`: exact instances that several claims share."""
-        self._name(str(rest), line, line)
+        self._name(str(rest.cut(" | ")[0]), line, line)
 
     def statement(self, line: Line, rest: Piece) -> None:
         """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
