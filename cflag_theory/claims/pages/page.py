@@ -52,6 +52,7 @@ ALWAYS: Mapping[str, Any] = {
     "larger": sp.Max,
     "smaller": sp.Min,
 }
+_NAMED = {"let", "symbol", "sequence", "vector", "fact"}
 #: What no page may call anything: formulas and proofs read these words otherwise.
 RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
 
@@ -85,8 +86,10 @@ class Page:
         for line in lines(text, where):
             if line.kind not in _BLOCKS:
                 raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
+            rest = line.said.behind(line.kind)
             with line.placed():
-                _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
+                for said in rest.listed(" | ") if line.kind in _NAMED else [rest]:
+                    _BLOCKS[line.kind](self, line, said)
 
     def own(self, name: str) -> str:
         """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
@@ -380,9 +383,8 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "instances": Page.instances,
     "statement": Page.statement,
     "claim": Page.claim,
-    # Those of `records`, which reads them.
-    "prints": lambda page, line, rest: None,
-    "letter": lambda page, line, rest: None,
+    # `records` reads these.
+    **dict.fromkeys(("prints", "letter"), lambda page, line, rest: None),
 }
 
 
