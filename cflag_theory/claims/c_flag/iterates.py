@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.tracking import (
-    L_memory,
-    Tracked,
-)
+from cflag_theory.claims.c_flag.tracking import L_memory, Tracked
 from cflag_theory.claims.c_flag.vectors import client, ell
 from cflag_theory.claims.engine.claim import Fact, setting
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, sequence, symbol, t, unfold
@@ -45,8 +42,7 @@ LOCAL_START = setting("start of (67)", equal(x_local(client, 0), x(t)), "x_{t,0}
 LOCAL_STEP = setting(
     "(67)",
     equal(
-        x_local(client, k + 1),
-        x_local(client, k) - beta * (slope + delayed(k) - both(component[client, j].grad(x(t)))),
+        x_local(client, k + 1), x_local(client, k) - beta * (slope + delayed(k) - both(component[client, j].grad(x(t))))
     ),
     "x_{t,k+1}^i = x_{t,k}^i - beta (grad h~(x_t) + grad h~_i'(x_{t,k}^i) - grad h~_i(x_t)).",
 )

@@ -131,9 +131,7 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
                     "next point", of.moved(k + 1), of.moved(k), -beta * of.vector, -beta * change, given=step
                 ),
                 Obligation(
-                    "the new point",
-                    at_most(norm(of.moved(k + 1)), further),
-                    ("next point", "x_k", "so far: table"),
+                    "the new point", at_most(norm(of.moved(k + 1)), further), ("next point", "x_k", "so far: table")
                 ),
                 Obligation("the old points", at_most(of.largest(k), further), ()),
                 rules.maximum("all points", of.largest(k), given=("the old points", "the new point")),
@@ -166,16 +164,7 @@ def second_order(of: Tracked, limit: sp.Expr) -> tuple[Step, ...]:
     c, v = 1 / (2 - limit), beta * L
     power = at_most((1 + v) ** k, 1 + k * v + c * k * (k - 1) * v**2)
     return (
-        by_induction(
-            "power",
-            k,
-            power,
-            given=(
-                "power (range)",
-                "range",
-            ),
-            within="k",
-        ),
+        by_induction("power", k, power, given=("power (range)", "range"), within="k"),
         Obligation("the end", at_most(E, E), ()),
         Instance("power at E", "power", k, E, within="the end"),
         Obligation(
