@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.c_flag.tracking import KEPT
+from cflag_theory.claims.c_flag.iterates import KEPT
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
 from cflag_theory.claims.engine.operators import Atom

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.tracking import L_memory
+from cflag_theory.claims.c_flag.iterates import L_memory
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.engine.notation import E, L, beta, k
 from cflag_theory.falsify.ledger.numbers import Span
