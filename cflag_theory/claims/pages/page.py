@@ -272,14 +272,11 @@ class Page:
         """`facts NAME = name; name`: several under one name; with places, `facts NAME(X) = name(X); name`."""
         head, listed = rest.cut(" = ")
         name, places = head_of(head)
-        if places is None:
-            self._name(name, tuple(self.listed(listed, line, self.words)), line)
-            return
 
         def made(*values: Any) -> tuple[Fact, ...]:
-            return tuple(self.listed(listed, line, self.words.with_own(self.bound(places, values))))
+            return tuple(self.listed(listed, line, self.words.with_own(self.bound(places or [], values))))
 
-        self._name(name, made, line)
+        self._name(name, made() if places is None else made, line)
 
     def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
         """The facts of a list: names, calls of facts with places, and facts that are written out."""
