@@ -9,8 +9,7 @@ from cflag_theory.claims.pages.page import Page
 from cflag_theory.claims.pages.text import PageError
 
 HEAD = """
-symbol a_inst as a nonnegative : a
-symbol n_inst as n natural : n
+symbol a_inst as a nonnegative : a | n_inst as n natural : n
 sequence h_inst as h real : h_{@}
 index t_inst as t
 let double = 2 a
@@ -50,6 +49,18 @@ def test_lines_that_repeat_and_sums_over_what_they_gave():
     assert values["a_inst"] == 20
     assert story == ("5, 1, 1, 12.",)
     assert not any("own" in name for name in values)
+
+
+def test_several_in_one_line_are_those_lines():
+    lines = ["each a = 0, 1", "each n = 1, 2", "h(n) = a + n", "where a < n"]
+    assert made([" | ".join(lines)]) == made(lines) == made(["instances ALL"], f"instances ALL | {' | '.join(lines)}\n")
+    with pytest.raises(PageError, match=r"line 10, column 29: .*'b_inst'"):
+        made(["each a = 0, 1 | n = b_inst"])
+
+
+def test_a_mistake_in_a_line_of_two_names_is_placed():
+    with pytest.raises(PageError, match=r"line 1, column 44: .*'b_inst'"):
+        Page("symbol a_inst as a positive : a | c_inst = b_inst : c", "page")
 
 
 def test_what_does_not_satisfy_a_condition_is_left_out():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Protocol
@@ -16,7 +16,6 @@ from cflag_theory.claims.engine.terms import Basis, Dot, Function, Norm, Value, 
 
 #: Another way of writing the same relation: `BRIDGE[op] H`.
 BRIDGE = {"<=": "bridged_le", "<": "bridged_lt", "==": "bridged_eq"}
-_OPPOSITE = "norm_opposite"
 _LEMMA = {"<=": "bridge_le", "<": "bridge_lt", "==": "bridge_eq"}
 
 
@@ -71,18 +70,19 @@ class Forms:
 
     def norm(self, v: sp.Expr, shown: str = "") -> str:
         """The equation norm v = c * norm w of the ledger's form, as a term; `shown` is how v is written."""
-        of = norm(v)
         shown = shown or self.text.vector(v)
-        if of == 0:
+        if norm(v) == 0:
             return f"(norm_vanishes V {shown} ltac:(collinear))"
-        inner = next(iter(of.atoms(Norm)), None) if not isinstance(of, Norm) else of
-        factors = sp.Mul.make_args(of)
+        lemma, c, w = self.multiple(v)
+        return f"({lemma} V {shown} {w} {c} ltac:(sign) ltac:(collinear))"
+
+    def multiple(self, v: sp.Expr, of: sp.Expr | None = None) -> tuple[str, str, str]:
+        """The lemma by which norm v is c * norm w, with c and w; `of` is that norm where it is no `norm(v)`."""
+        factors = sp.Mul.make_args(norm(v) if of is None else of)
         inner = next(one for one in factors if isinstance(one, Norm))
         c = sp.Mul(*(one for one in factors if one is not inner))
-        lemma = "norm_multiple" if canonical(v - c * inner.args[0]) == 0 else _OPPOSITE
-        return (
-            f"({lemma} V {shown} {self.text.vector(inner.args[0])} {self.text.number(c)} ltac:(sign) ltac:(collinear))"
-        )
+        lemma = "norm_multiple" if canonical(v - c * inner.args[0]) == 0 else "norm_opposite"
+        return lemma, self.text.number(c), self.text.vector(inner.args[0])
 
     def norms(self, *vectors: sp.Expr, shown: tuple[str, ...] = ()) -> str:
         """Rewrites norms into the ledger's form."""
@@ -101,10 +101,7 @@ class Forms:
         """avg A (fun i => expr) equals what the ledger makes of it, term by term."""
         A, i = self.text.operator(operator), operator.index
         listed, turns = [], []
-        for term in sp.Add.make_args(sp.expand(expr)):
-            factors = sp.Mul.make_args(term)
-            inside = [one for one in factors if i in one.free_symbols]
-            outer = sp.Mul(*(one for one in factors if i not in one.free_symbols))
+        for inside, outer in _split(expr, i):
             inner = sp.Mul(*inside)
             dots = [one for one in inside if isinstance(one, Dot)]
             shown = self.text.under(i, inner)
@@ -130,10 +127,9 @@ class Forms:
             factor = "" if rest == 1 else f"{self.text.number(rest)} * "
             shown = f"(fun {word} : nat => {factor}dot {self.text.vector(first)} {self.text.vector(second)})"
         U, W = self.text.under(i, u, "vector"), self.text.vector(v)
-        if rest == 1:
-            turns = [f"try rewrite <- (dot_avgv{'_r' if right else ''} V nat {A} {U} {W})"]
-        else:
-            turns = [f"try rewrite (avg_dot{'_r' if right else ''} V nat {A} {self.text.under(i, rest)} {U} {W})"]
+        side = "_r" if right else ""
+        scaled = f"(avg_dot{side} V nat {A} {self.text.under(i, rest)} {U} {W})"
+        turns = [f"try rewrite {f'<- (dot_avgv{side} V nat {A} {U} {W})' if rest == 1 else scaled}"]
         whole = TotalVector(operator, rest * u)
         made = (v, whole) if right else (whole, v)
         if made != Dot(whole, v).args:
@@ -150,10 +146,7 @@ class Forms:
         """The equation avgv A (fun i => v) = the ledger's linear combination, as a term."""
         A, i = self.text.operator(operator), operator.index
         listed, turns = [], []
-        for term in sp.Add.make_args(sp.expand(v)):
-            factors = sp.Mul.make_args(term)
-            inside = [one for one in factors if i in one.free_symbols]
-            outer = sp.Mul(*(one for one in factors if i not in one.free_symbols))
+        for inside, outer in _split(v, i):
             inner = sp.Mul(*inside)
             if any(isinstance(one, Basis) for one in inside):
                 listed.append(f"({self.text.number(outer)}, {self.text.under(i, inner, 'vector')})")
@@ -239,11 +232,16 @@ class Forms:
             return f"f_equal; {turned}collinear"
         if then == 0:
             return f"apply norm_vanishes; {turned}collinear"
-        inner = next(one for one in sp.Mul.make_args(then) if isinstance(one, Norm))
-        c = sp.Mul(*(one for one in sp.Mul.make_args(then) if one is not inner))
-        lemma = "norm_multiple" if canonical(self._after(term.args[0], names) - c * inner.args[0]) == 0 else _OPPOSITE
-        W, C = self.text.vector(inner.args[0]), self.text.number(c)
-        return f"transitivity ({C} * norm {W}); [apply {lemma}; [sign | {turned}collinear] | same]"
+        lemma, c, w = self.multiple(self._after(term.args[0], names), then)
+        return f"transitivity ({c} * norm {w}); [apply {lemma}; [sign | {turned}collinear] | same]"
+
+
+def _split(expr: sp.Expr, index: sp.Symbol) -> Iterator[tuple[list[sp.Expr], sp.Expr]]:
+    """Of each term of a sum the factors that have an index, and the product of the others."""
+    for term in sp.Add.make_args(sp.expand(expr)):
+        factors = sp.Mul.make_args(term)
+        inside = [one for one in factors if index in one.free_symbols]
+        yield inside, sp.Mul(*(one for one in factors if index not in one.free_symbols))
 
 
 def _largest(expr: sp.Expr, *kinds: type) -> set[sp.Expr]:

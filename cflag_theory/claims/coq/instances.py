@@ -53,13 +53,8 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
     variables = [variable for variable in of if variable in found]
     if len(variables) < len(found) or not all(of[v][1].is_Rational for v in variables):
         raise TypeError("the instance is not rational")
-    denominators = {
-        term.base
-        for r in shown
-        for side in (r.left, r.right)
-        for term in sp.preorder_traversal(side)
-        if isinstance(term, sp.Pow) and term.exp.is_negative
-    }
+    terms = (term for r in shown for side in (r.left, r.right) for term in sp.preorder_traversal(side))
+    denominators = {term.base for term in terms if isinstance(term, sp.Pow) and term.exp.is_negative}
     signs = [f"0 {'<' if of[v][0].is_positive else '<='} {words(v)}" for v in variables if of[v][0].is_nonnegative]
     signs += sorted(f"{plain(base)} <> 0" for base in denominators)
     said = [*signs, *map(plain.relation, shown[:-1]), f"~ ({plain.relation(shown[-1])})"]

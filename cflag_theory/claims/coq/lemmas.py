@@ -66,28 +66,11 @@ Ltac identity := first [ring | field; repeat split; nonzero].
 """
 
 _OPERATORS = {"==": "=", "<=": "<=", "<": "<"}
+_WORDS = """
+R as at cofix else end exists fix for forall fun if in let match mod return Set Prop SProp Type then using where with
+"""
 #: Words of the language, and the type of the variables.
-RESERVED = frozenset(
-    {
-        "R",
-        "as",
-        "at",
-        "cofix",
-        "else",
-        "end",
-        "exists",
-        "fix",
-        "for",
-        "forall",
-        "fun",
-        "if",
-        "in",
-        "let",
-        "match",
-        "mod",
-    }
-    | {"return", "Set", "Prop", "SProp", "Type", "then", "using", "where", "with"}
-)
+RESERVED = frozenset(_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -228,13 +211,16 @@ def lemma(
         Something that is not rational in its atoms.
     """
     atoms = algebra.Atoms() if atoms is None else atoms
-    unopened = {Relation(atoms(fact.left), fact.op, atoms(fact.right)): fact for fact in established}
-    goal = Relation(atoms(goal.left), goal.op, atoms(goal.right))
-    given = {key: Relation(atoms(fact.left), fact.op, atoms(fact.right)) for key, fact in given.items()}
+
+    def opened(fact: Relation) -> Relation:
+        return Relation(atoms(fact.left), fact.op, atoms(fact.right))
+
+    unopened = {opened(fact): fact for fact in established}
+    goal, given = opened(goal), {key: opened(fact) for key, fact in given.items()}
     shape = _shape(given, sp.sympify(certificate), atoms)
     words = Words(atoms.of)
     variables: list[sp.Symbol] = []
-    strict = [Relation(atoms(fact.left), fact.op, atoms(fact.right)) for fact in established if fact.op == "<"]
+    strict = [opened(fact) for fact in established if fact.op == "<"]
     sides = [side for fact in (*given.values(), goal) for side in (fact.left, fact.right)]
     apart = _apart((*sides, shape.rest), [fact for fact in given.values() if fact.op == "<"], strict)
     more = [fact for fact in dict.fromkeys(one.fact for one in apart) if fact not in given.values()]
@@ -253,32 +239,21 @@ def lemma(
     proof = _equation(plain, filled, shape) if goal.op == "==" else _inequality(plain, filled, shape, goal.op == "<")
     meanings = words.meanings(variables)
     comment = ["(* " + "; ".join(meanings) + " *)"] if meanings else []
-    return Lemma(
-        name,
-        statement,
-        "\n".join(
-            [
-                *comment,
-                f"Lemma {name} : {statement}.",
-                "Proof.",
-                "  intros.",
-                *_denominators(plain, apart),
-                *proof,
-                "Qed.",
-            ]
-        ),
-        tuple(variables),
-        tuple(unopened[fact] for fact in more),
-    )
+    lines = [
+        *comment,
+        f"Lemma {name} : {statement}.",
+        "Proof.",
+        "  intros.",
+        *_denominators(plain, apart),
+        *proof,
+        "Qed.",
+    ]
+    return Lemma(name, statement, "\n".join(lines), tuple(variables), tuple(unopened[fact] for fact in more))
 
 
-def _filled(plain: Printer, stands_for: Mapping[sp.Symbol, sp.Expr]) -> Printer:
+def _filled(plain: Printer, of: Mapping[sp.Symbol, sp.Expr]) -> Printer:
     """A printer for what squares are made of: slacks and residuals inside of them are spelled out."""
-    texts = {
-        mark: f"({plain(meaning)})"
-        for mark, meaning in stands_for.items()
-        if not meaning.free_symbols & set(stands_for)
-    }
+    texts = {mark: f"({plain(meaning)})" for mark, meaning in of.items() if not meaning.free_symbols & set(of)}
     return Printer(plain.words, texts, plain.order)
 
 

@@ -16,13 +16,10 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Value, is_vector, ln, parts
 
 #: Words that generated statements use; no variable is called like one of them.
-_TAKEN = frozenset(
-    {"V", "R", "S", "O", "I", "nat", "INR", "IZR", "exp", "sqrt", "ln", "sum", "pow", "sign", "same"}
-) | {
-    *("dot", "norm", "add", "scale", "zero", "avg", "avgv", "sums", "total", "mean", "operator", "domain", "space"),
-    *("maximum", "least", "smooth", "convex", "lipschitz", "gradient", "carrier", "index", "opened", "identity"),
-    *("nonzero", "collinear", "expand_dots"),
-}
+_TAKEN = """
+V R S O I nat INR IZR exp sqrt ln sum pow sign same dot norm add scale zero avg avgv sums total mean operator domain
+space maximum least smooth convex lipschitz gradient carrier index opened identity nonzero collinear expand_dots
+"""
 #: What the hypotheses and steps of a theorem are called.
 _MADE = re.compile(r"(H\d*|Range|Hypothesis|Sign|Setting|Rewritten|mean|smooth|lipschitz|convex|lower)(_\w+)?$")
 _RELATIONS = {"==": "=", "<=": "<=", "<": "<"}
@@ -50,7 +47,7 @@ class Text:
         """The identifier of a thing."""
         if what not in self.names:
             word = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_")
-            if not re.match(r"[A-Za-z]", word) or word in RESERVED | _TAKEN or _MADE.match(word):
+            if not re.match(r"[A-Za-z]", word) or word in RESERVED or word in _TAKEN.split() or _MADE.match(word):
                 word = f"v_{word}"
             taken, numbered, count = set(self.names.values()), word, 1
             while numbered in taken:

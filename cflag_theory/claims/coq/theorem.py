@@ -172,15 +172,8 @@ class Writer(Collector):
 
     def _apply_lemma(self) -> list[str]:
         inference = self.inferences[len(self.found) - 1]
-        made = lemmas.lemma(
-            f"{self.title}_{len(self.lemmas)}",
-            inference.goal,
-            inference.given,
-            inference.certificate,
-            inference.strict,
-            self.text.atoms,
-            self.text.order,
-        )
+        given = inference.goal, inference.given, inference.certificate, inference.strict
+        made = lemmas.lemma(f"{self.title}_{len(self.lemmas)}", *given, self.text.atoms, self.text.order)
         self.lemmas.append(made)
         values = [self.text.variable(v) for v in made.variables]
         names = {relation: name for name, relation in self.known.items() if name in self.shown}
@@ -250,9 +243,7 @@ class Writer(Collector):
         assert self.statement.relation is not None
         conclusion = self.shown[last]
         closing = self.premise(last, None, {r: f"Range_{i}" for i, r in enumerate(conclusion.ranges)})
-        said = [self.text.relation(r) for r in conclusion.ranges] + [
-            self.text.relation(self.statement.relation.unfolded)
-        ]
+        said = list(map(self.text.relation, (*conclusion.ranges, self.statement.relation.unfolded)))
         named = [fact.name for fact in self.statement.facts]
         stated = [*(self.shown[name] for name in named), *self.of_settings.values()]
         facts = {shown.word: self.quantified(shown) for shown in stated}

@@ -13,25 +13,15 @@ from cflag_theory.claims.coq.forms import BRIDGE, Forms, Writer
 from cflag_theory.claims.engine.operators import Operator, sum_over
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import (
-    Norm,
-    canonical,
-    dot,
-    is_vector,
-    norm,
-    norm2,
-)
+from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
 
 
 def consumed(step: Use) -> frozenset[sp.Symbol]:
     """The indices for all of whose values a rule uses its premises."""
-    if step.rule == "mean of bounds":
-        return frozenset({step.terms[0].index})
-    if step.rule == "maximum of bounds":
-        return frozenset({step.terms[0].bound})
-    if step.rule in ("monotone sequence", "at one value"):
-        return frozenset({step.terms[0]})
-    return frozenset()
+    of = {"mean of bounds": "index", "maximum of bounds": "bound"}.get(step.rule)
+    if of:
+        return frozenset({getattr(step.terms[0], of)})
+    return frozenset(step.terms[:1] if step.rule in ("monotone sequence", "at one value") else ())
 
 
 def script(writer: Writer, step: Use, relation: Relation) -> list[str]:
@@ -51,11 +41,8 @@ def at_value(
     writer: Writer, name: str, index: sp.Symbol, value: sp.Expr, relation: Relation, within: str = ""
 ) -> list[str]:
     """What holds for every value of an index, at one."""
-    ranges = {}
     every = f"{name} (every)" if f"{name} (every)" in writer.shown else name
-    for one in writer.established(every).ranges:
-        if within:
-            ranges[one] = writer.premise(within)
+    ranges = {one: writer.premise(within) for one in writer.established(every).ranges if within}
     instance = writer.premise(every, {index: writer.text.natural(value)}, ranges)
     return [f"{BRIDGE[relation.op]} {instance}."]
 
@@ -72,12 +59,8 @@ def _triangle(at: Forms, step: Use, relation: Relation) -> list[str]:
     listed = "(" + " :: ".join([*shown, "nil"]) + ")"
     equations = [at.writer.premise(name) for name in step.given]
     rewritten = "".join(f"rewrite ?{one}; " for one in equations)
-    of = norm(whole)
-    inner = next(one for one in sp.Mul.make_args(of) if isinstance(one, Norm))
-    c = sp.Mul(*(one for one in sp.Mul.make_args(of) if one is not inner))
-    W, C = at.text.vector(inner.args[0]), at.text.number(c)
-    lemma = "norm_multiple" if canonical(whole - c * inner.args[0]) == 0 else "norm_opposite"
-    left = f"transitivity ({C} * norm {W}); [apply {lemma}; [sign | cbn [Inner.total]; {rewritten}collinear] | same]"
+    lemma, c, w = at.multiple(whole)
+    left = f"transitivity ({c} * norm {w}); [apply {lemma}; [sign | cbn [Inner.total]; {rewritten}collinear] | same]"
     right = f"cbn [lengths]; {at.norms(*summands)}"
     return at.bridge(relation, f"exact (triangles V {listed})", left, right)
 
@@ -141,13 +124,8 @@ def _function(kind: str, *, lipschitz: bool = False) -> Callable[[Forms, Use, Re
         proof = f"exact ({has} {X} {Y})"
         if lipschitz:
             G = at.text.gradient(f)
-            gap = f"(({G} {X}) +^ (-1) *^ ({G} {Y}))"
-            return at.bridge(
-                relation,
-                proof,
-                at.norms(f.grad(x) - f.grad(y), shown=(gap,)),
-                at.norms(x - y, shown=(f"({X} +^ (-1) *^ {Y})",)),
-            )
+            left = at.norms(f.grad(x) - f.grad(y), shown=(f"(({G} {X}) +^ (-1) *^ ({G} {Y}))",))
+            return at.bridge(relation, proof, left, at.norms(x - y, shown=(f"({X} +^ (-1) *^ {Y})",)))
         dots = at.dots(f.grad(x), y, x)
         return at.bridge(relation, proof, dots, dots)
 
@@ -291,12 +269,10 @@ def _exchange(at: Forms, step: Use, relation: Relation) -> list[str]:
 def _last_term(at: Forms, step: Use, relation: Relation) -> list[str]:
     over, count, expr = step.terms
     a, n = at.text.under(over, expr), at.text.natural(sp.sympify(count))
+    left, before = (at.operator(sum_over(over, sp.sympify(count) + more), expr) for more in (1, 0))
+    total = f"avg (sums V {n}) {a} = {at.text.number(sum_over(over, count)(expr))}"
     return at.bridge(
-        relation,
-        f"exact (sums_last V {n} {a})",
-        at.operator(sum_over(over, sp.sympify(count) + 1), expr),
-        f"rewrite (ltac:({at.operator(sum_over(over, count), expr)}) : avg (sums V {n}) {a} = "
-        f"{at.text.number(sum_over(over, count)(expr))}); cbv beta; same",
+        relation, f"exact (sums_last V {n} {a})", left, f"rewrite (ltac:({before}) : {total}); cbv beta; same"
     )
 
 

@@ -273,14 +273,11 @@ class Page:
         """`facts NAME = name; name`: several under one name; with places, `facts NAME(X) = name(X); name`."""
         head, listed = rest.cut(" = ")
         name, places = head_of(head)
-        if places is None:
-            self._name(name, tuple(self.listed(listed, line, self.words)), line)
-            return
 
         def made(*values: Any) -> tuple[Fact, ...]:
-            return tuple(self.listed(listed, line, self.words.with_own(self.bound(places, values))))
+            return tuple(self.listed(listed, line, self.words.with_own(self.bound(places or [], values))))
 
-        self._name(name, made, line)
+        self._name(name, made() if places is None else made, line)
 
     def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
         """The facts of a list: names, calls of facts with places, and facts that are written out."""
@@ -334,7 +331,7 @@ class Page:
 
     def instances(self, line: Line, rest: Piece) -> None:
         """`instances NAME`: exact instances that several claims share."""
-        self._name(str(rest), line, line)
+        self._name(str(rest.cut(" | ")[0]), line, line)
 
     def statement(self, line: Line, rest: Piece) -> None:
         """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
@@ -381,9 +378,8 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "instances": Page.instances,
     "statement": Page.statement,
     "claim": Page.claim,
-    # Those of `records`, which reads them.
-    "prints": lambda page, line, rest: None,
-    "letter": lambda page, line, rest: None,
+    # `records` reads these.
+    **dict.fromkeys(("prints", "letter"), lambda page, line, rest: None),
 }
 
 

@@ -209,13 +209,21 @@ def lines(text: str, page: str) -> list[Line]:
 
 
 def _open(line: Line) -> None:
-    """What would stand under a line may stand behind it, each time after " | "; a claim has three fields before."""
-    for one in line.inside:
-        if one.kind not in _TOLD and not _PROSE.match(one.text):
+    """What would stand under a line may stand behind it, each time after " | "; a claim has three fields before.
+
+    Nothing stands under a line of instances: there it is what would stand beside the line.
+    """
+    lines, line.inside = line.inside, []
+    for one in lines:
+        line.inside.append(one)
+        if one.kind not in (*_TOLD, "unseen") and not (_PROSE.match(one.text) and line.kind != "instances"):
             fields = 3 if one.kind == "claim" else 1
-            first, others = (found := one.said.listed(" | "))[:fields], found[fields:]
+            first, others = (found := one.said.listed(" | "))[:fields], [_line(said) for said in found[fields:]]
             if others:
-                one.inside = [*map(_line, others), *one.inside]
+                if line.kind == "instances":
+                    line.inside += others
+                else:
+                    one.inside = [*others, *one.inside]
                 one.text = " | ".join(first) + (f" -- {one.words}" if one.words else "")
         _open(one)
 

@@ -18,10 +18,10 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting import average, bounds, terms
+from cflag_theory.claims.c_flag.iterates import L_memory
 from cflag_theory.claims.c_flag.local_steps import drift, sums
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients, first_rounds
-from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import lemma3, surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as union_rounds
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k, r, t

@@ -19,14 +19,7 @@ from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import TOLERANCE, Point
-from cflag_theory.verify.instances.adapted import (
-    Component,
-    Round,
-    in_space,
-    norm,
-    rounds_of_every_kind,
-    with_gradients,
-)
+from cflag_theory.verify.instances.adapted import Component, Round, in_space, norm, rounds_of_every_kind, with_gradients
 from cflag_theory.verify.instances.adapted_clients import TABLE, Client
 from cflag_theory.verify.instances.on_the_line import exact_run, random_runs, visited
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence

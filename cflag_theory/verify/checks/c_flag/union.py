@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.claims.c_flag.tracking import L_memory
+from cflag_theory.claims.c_flag.iterates import L_memory
 from cflag_theory.claims.c_flag.union import lemma3, surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as ours
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, r
