@@ -104,20 +104,20 @@ mean_gradient = clients(steps(local_gradient(i, j)))
 move = -eta * (mean_gradient + mean_noise)
 w_next = w_t + move
 
-# Drifts at a point w: grad f_{tau,i}(w) = grad f(w) - delta_i - xi_{tau,i}, (5).
-point = vector("point", r"\omega")(draw)
+# Drifts at a point w, which noises of the round may have moved: grad f_{tau,i}(w) = grad f(w) - delta_i - xi_{tau,i}, (5).
+point = vector("point", r"\omega")(draw, fresh)
 _delta = vector("client_drift", r"\delta_{@1}")
 _xi = vector("time_drift", r"\xi_{@1,@2}")
 
 
 def delta(i: sp.Expr) -> sp.Expr:
     """delta_i at the point."""
-    return _delta(i, draw)
+    return _delta(i, draw, fresh)
 
 
 def xi(tau: sp.Expr, i: sp.Expr) -> sp.Expr:
     """xi_{tau,i} at the point."""
-    return _xi(tau, i, draw)
+    return _xi(tau, i, draw, fresh)
 
 
 #: sum_tau p_{tau,i} xi_{tau,i} of one client.
