@@ -104,7 +104,7 @@ mean_gradient = clients(steps(local_gradient(i, j)))
 move = -eta * (mean_gradient + mean_noise)
 w_next = w_t + move
 
-# Drifts at a point w that noises of the round may have moved: grad f_{tau,i}(w) = grad f(w) - delta_i - xi_{tau,i}, (5).
+# Drifts at a point w that noises of the round may move: grad f_{tau,i}(w) = grad f(w) - delta_i - xi_{tau,i}, (5).
 point = vector("point", r"\omega")(draw, fresh)
 _delta = vector("client_drift", r"\delta_{@1}")
 _xi = vector("time_drift", r"\xi_{@1,@2}")
