@@ -1,4 +1,4 @@
-"""What results depend on: problems, memories, rows and lists of numbers from words, and the versions that compute."""
+"""Problems, memories, rows and lists of numbers from words, as the command line and the files of sweeps have them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import ast
 import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import cflag_theory
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import (
     Algorithm,
@@ -26,7 +24,6 @@ from cflag_theory.kernels import (
     sign_bias,
     uniform,
 )
-from cflag_theory.kernels.engines.codegen.cache import source_hash
 from cflag_theory.kernels.problems.by_name import constructor
 
 if TYPE_CHECKING:
@@ -199,9 +196,3 @@ def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: 
         kept = size if size is not None else (DATA_MEMORY if data else default_memory().size)
         return (uniform if kind == "uniform" else class_balanced)(kept, redraw=redraw)
     raise InvalidInput(f"memory {kind!r} is unknown: use all, uniform, balanced, sign or rotation")
-
-
-def versions() -> dict[str, str]:
-    """This package, a hash of its kernels, and the libraries: what the last bits of stored results may depend on."""
-    libraries = {name: version(name) for name in ("numpy", "numba")}
-    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries

@@ -98,7 +98,7 @@ class Page:
 
     def _name(self, name: str, value: Any, line: Line) -> None:
         """Give something its name, which nothing else on the page has."""
-        if not re.fullmatch(r"[A-Za-z_]\w*'*", name):
+        if not re.fullmatch(r"[A-Za-z_]\w*'*", name, re.ASCII):
             raise line.error(f"{name!r} is no name: use letters a to z, digits and _, a letter first")
         if name in RESERVED:
             raise line.error(f"{name!r} is a word of every page: use another name")

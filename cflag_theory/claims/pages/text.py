@@ -161,6 +161,13 @@ def said(error: Exception) -> str:
 
 #: Lines of words, which run on in the lines under them.
 _TOLD = ("note", "prints", "uses", "headline", "letter", "story")
+#: What says one thing: nothing stands under it. Under a proof the same words begin names of steps.
+_LEAVES = (
+    *("use", "symbol", "sequence", "vector", "function", "index", "mean", "let", "setting", "fact", "with", "after"),
+    *("say", "is", "for", "where", "reading", "kind", "family", "unseen", "expect", "because"),
+    *_TOLD,
+)
+_STEPS = ("proof", "scheme", "start", "step")
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
@@ -216,11 +223,15 @@ def _open(line: Line) -> None:
     lines, line.inside = line.inside, []
     for one in lines:
         line.inside.append(one)
-        if one.kind not in (*_TOLD, "unseen") and not (_PROSE.match(one.text) and line.kind != "instances"):
+        leaf = line.kind == "source" or (one.kind in _LEAVES and line.kind not in _STEPS)
+        if leaf and one.inside:
+            raise one.inside[0].error(f"nothing stands under {one.kind!r}: begin a longer line with a sign")
+        listed = line.kind == "instances" and one.kind not in ("story", "unseen")
+        if listed or not leaf:
             fields = 3 if one.kind == "claim" else 1
             first, others = (found := one.said.listed(" | "))[:fields], [_line(said) for said in found[fields:]]
             if others:
-                if line.kind == "instances":
+                if listed:
                     line.inside += others
                 else:
                     one.inside = [*others, *one.inside]

@@ -13,9 +13,8 @@ from typing import Any
 
 from cflag_theory.errors import OutputError
 from cflag_theory.files import alone_in, write_text
-from cflag_theory.kernels.engines.codegen.cache import source_hash
+from cflag_theory.kernels.engines.codegen.cache import source_hash, versions
 from cflag_theory.reading import read_text
-from cflag_theory.studies.inputs import versions
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 
 #: The file in a study's folder.

@@ -23,7 +23,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
-from cflag_theory.studies.inputs import versions
+from cflag_theory.kernels.engines.codegen.cache import versions
 from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid

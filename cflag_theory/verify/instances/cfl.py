@@ -184,6 +184,7 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         local_drift.loss_grad2: _loss2,
         one_round.lost2: _loss2,
         our_drift.client_loss2(client): _loss2,
+        our_drift.mean_loss2: _loss2,
         # The start of the run.
         floors.start2: lambda at: at.world.start**2,
         floors.apart2(0): lambda at: at.world.start**2,
@@ -201,12 +202,17 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         progress.loss_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.loss) * (r.start - at.star)),
         phi.phi_t: lambda at: 2 * at[progress.rho] * at[progress.dist],
         phi.start_dist: lambda at: abs(at.world.start),
+        one_round.dist2: lambda at: at[progress.dist2],
+        one_round.next2: lambda at: at[progress.next2],
+        one_round.gap: lambda at: at[progress.gap],
         one_round.bias: lambda at: at[progress.gap] - at[progress.local_gap],
         one_round.rms_dist: lambda at: _root(at[progress.dist2]),
-        one_round.rms_error: lambda at: _root(
-            at.world.expectation(lambda run: (sum(_errors(run, at), _ZERO) / at.world.clients) ** 2)
+        one_round.rms_error: lambda at: _root(at[one_round.mean_error2]),
+        one_round.spread: lambda at: at[one_round.each_error2],
+        one_round.mean_error2: lambda at: at.world.expectation(
+            lambda run: (sum(_errors(run, at), _ZERO) / at.world.clients) ** 2
         ),
-        one_round.spread: lambda at: at.world.expectation(
+        one_round.each_error2: lambda at: at.world.expectation(
             lambda run: sum((e**2 for e in _errors(run, at)), _ZERO) / at.world.clients
         ),
         one_round.round_noise2: lambda at: at.mean(lambda r: r.mean(lambda c: c.noise) ** 2),

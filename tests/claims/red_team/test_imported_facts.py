@@ -199,23 +199,9 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
     assert bare <= set(NAMED_IN_PASSING)
 
 
-_ROUND = (
-    "the rates measure from w* and f from its least value, with a function of their own that declares less than the f "
-    "of the round"
-)
-_CLASS = "the class of problems of the rate has this value by its words, and no vectors of its own"
 #: Terms of sources that are taken to be something here, with the reason why nothing shows that they are equal.
 TAKEN = {
-    ("cfl.eq18", "local_grad2"): "a mean over the past at a point of the past; the local iterate has noises of the "
-    "round too, and a mean over two draws is no instance of one over a single draw",
-    ("cfl.eq18", "w_from_t"): "as for local_grad2",
-    ("cfl.eq17", "local_moved2"): "the largest is that of some number of steps, and nothing says of which",
-    ("cfl.eq20", "most_moved2"): "the largest of one client bounds the mean over steps, and the mean over the clients "
-    "is that of such bounds: an inequality, and no equation",
-    ("cflag.lemma8", "mean_bias"): "one coordinate at a fixed x, and here the length of the vector at x_t",
     ("cflag.overfitting_mean", "mean_B"): "its bias is a mean over a draw of its own; here that draw is among all",
-    **{("ours.cfl_round", term): _ROUND for term in ("next_dist2", "rms_dist", "f_gap")},
-    **{("ours.cfl_round", term): _CLASS for term in ("rms_error", "spread_error2", "rms_loss", "round_bias")},
 }
 
 

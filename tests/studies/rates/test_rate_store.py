@@ -151,7 +151,7 @@ def test_a_value_that_was_changed_is_not_averaged(problem, tmp_path):
     assert store.read_text(encoding="utf-8") == changed
 
 
-@pytest.mark.parametrize("what", ["studies.inputs.source_hash", "studies.inputs.version"])
+@pytest.mark.parametrize("what", ["kernels.engines.codegen.cache.source_hash", "kernels.engines.codegen.cache.version"])
 def test_numbers_of_other_code_or_libraries_are_not_served(problem, tmp_path, counted, monkeypatch, what):
     store = tmp_path / FILE
     rate(problem, uniform(1), **SMALL, store=store)

@@ -82,7 +82,7 @@ def test_another_grid_in_the_same_folder_is_refused(study, whole, tmp_path):
 
 
 def test_other_versions_are_refused(study, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("cflag_theory.studies.inputs.source_hash", lambda: "other")
+    monkeypatch.setattr("cflag_theory.kernels.engines.codegen.cache.source_hash", lambda: "other")
     with pytest.raises(DataError, match=r"was started with kernels \w+ and this is other"):
         sweep(study, out=tmp_path / "whole", jobs=1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -15,6 +16,7 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
+import cflag_theory
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.engines.codegen.kinds import FLAGS
 from cflag_theory.kernels.engines.codegen.stored import NO_HOME, StoredLoop, safe_folder
@@ -122,3 +124,9 @@ def callable_from_compiled(*functions: Callable[..., Any]) -> None:
     """Let compiled functions call these plain ones, which stay plain Python for everyone else."""
     for function in functions:
         register_jitable(fastmath=FASTMATH)(function)
+
+
+def versions() -> dict[str, str]:
+    """This package, a hash of its kernels, and the libraries: what the last bits of stored results may depend on."""
+    libraries = {name: version(name) for name in ("numpy", "numba")}
+    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries

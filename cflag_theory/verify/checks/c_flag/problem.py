@@ -343,7 +343,7 @@ def _overfitting_points() -> Iterator[Point]:
                 f"{words} all draws and component orders enumerated.",
                 f"At t = {t}, {found.first_term} of 𝔼[B(t)] is without the sum S (as (34) prints it at E = 1).",
             )
-            numbers = {overfitting.mean_B: found.mean_B, overfitting.conditional_bias: found.conditional_bias}
+            numbers = {overfitting.mean_B: found.mean_B, overfitting.conditional_bias2: found.conditional_bias**2}
             yield Point(numbers, story)
 
 

@@ -270,7 +270,7 @@ def eq20_points() -> Iterator[Point]:
                 yield Point({**point, **of_turn}, (words,), "3b")
             if found[k] == max(found):
                 for part in ("2", "4"):
-                    yield Point({**earlier, recursion.most2: found[k]}, (words,), part)
+                    yield Point({**earlier, local_drift.moved2: found[k], recursion.most2: found[k]}, (words,), part)
 
 
 def _last_step(rounds: list[Round], at: int, step: Fraction) -> dict[Any, Fraction]:
@@ -315,11 +315,15 @@ def bending(step: Fraction, share: Fraction) -> Point:
         progress.next2: mean(lambda r: r.end**2),
         progress.drift2: mean(lambda r: r.mean(lambda c: [(x - _ONE) ** 2 for x in c.path[:-1]])),
     }
+    farthest = [
+        {recursion.most2: max(mean(lambda r, i=i, k=k: _after(r.clients[i], k) ** 2) for k in range(3))}  # type: ignore[misc]
+        for i in range(CLIENTS)
+    ]
     words = (
         f"No drifts, f' = L clip(w, 0, 1/8), eta L = {share}, w_t = 1, w* = 0, eta_g = 1, sigma = 2/eta; all "
         "draws of the noises. A noise takes half of the second local gradients to where f is flat."
     )
-    return Point(values, (words,), "1")
+    return Point(values | farthest[0], (words,), "1", members={"(20)": farthest})
 
 
 def eq21_points() -> Iterator[Point]:

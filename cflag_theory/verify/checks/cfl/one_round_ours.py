@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims.cfl.one_round.ours import round as claim
-from cflag_theory.claims.cfl.one_round.ours.local_drift import client_loss2, rms_loss
-from cflag_theory.claims.cfl.one_round.progress import drift2, gap, local_gap, next2
+from cflag_theory.claims.cfl.one_round.ours.local_drift import client_loss2, mean_loss2, rms_loss
+from cflag_theory.claims.cfl.one_round.progress import drift2, local_gap
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.notation import L, k
@@ -44,14 +44,17 @@ def points() -> Iterator[Point]:
         K,
         N,
         sigma2,
-        next2,
-        gap,
+        claim.next2,
+        claim.gap,
         local_gap,
         drift2,
         rms_loss,
         claim.lost2,
+        mean_loss2,
+        client_loss2(client),
     )
-    named += (client_loss2(client), claim.bias, claim.rms_dist, claim.rms_error, claim.spread, claim.round_noise2)
+    named += (claim.bias, claim.dist2, claim.rms_dist, claim.rms_error, claim.spread, claim.round_noise2)
+    named += (claim.mean_error2, claim.each_error2)
     for at in map(WorldRound, WORLDS):
         done = at.world.local_steps - 1
         sum2 = at.mean(lambda r, done=done: sum(r.clients[0].noise[:done], _ZERO) ** 2)  # type: ignore[misc]
@@ -91,9 +94,10 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
                 K: K_,
                 N: N_,
                 sigma2: 0.0,
-                next2: after @ after,
-                gap: value,
+                claim.next2: after @ after,
+                claim.gap: value,
                 claim.bias: value - weighted,
+                claim.dist2: w @ w,
                 claim.rms_dist: np.linalg.norm(w),
                 claim.rms_error: np.linalg.norm(np.mean(error, axis=0)),
                 rms_loss: loss,
