@@ -19,7 +19,8 @@ import sympy as sp
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.algebra import certificate_fault
-from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement, every_statement, statements
+from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Source, Statement, every_statement, statements
+from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finding.hints import hints
 from cflag_theory.claims.engine.transcript import asked
 from cflag_theory.claims.pages.folder import Folder
@@ -118,11 +119,19 @@ def _collected(
     folder = _read(path, state)
     subject = completed(folder.claim(id))
     wrong = imports.faults(subject, folder.claim)
+    for part, on, statement in _places(subject):
+        missing = [source for source in _sources(statement) if not _proved(folder, source.place)]
+        wrong.setdefault((part.key, on), []).extend(f"{source} is not proved" for source in missing)
+    wrong = {place: found for place, found in wrong.items() if found}
     evidence: list[Evidence] = []
     points = list(points_of(subject))
     for part in subject.parts:
         proofs = [_with_hints(item, part) for item in prove(part, wrong)]
-        evidence += proofs + refute(part, wrong) + replay(part, points)
+        evidence += proofs + refute(part, wrong)
+        try:
+            evidence += replay(part, points)
+        except (ValueError, KeyError) as error:
+            raise InvalidInput(f"{bare(f'{id}: {error}')}: give it other instances") from error
         proved = {item.on for item in proofs if item.finding == SUPPORTS}
         for on, statement in statements(part).items():
             if statement.relation is not None:
@@ -135,6 +144,23 @@ def _collected(
     }
     plain = json.loads(bare(json.dumps([asdict(item) for item in evidence])))
     return [Evidence(**item) for item in plain], entries
+
+
+def _places(subject: Claim) -> list[tuple[Part, str, Statement]]:
+    return [(part, on, one) for part in subject.parts for on, one in statements(part).items()]
+
+
+def _sources(statement: Statement) -> list[Source]:
+    return [source for fact in statement.facts for source in fact.sources if not source.granted]
+
+
+def _proved(folder: Folder, place: tuple[str, str, str]) -> bool:
+    """Whether a statement has an accepted proof, and so all that it imports."""
+    origin = folder.claim(place[0])
+    statement = next((one for part, on, one in _places(origin) if (origin.id, part.key, on) == place), None)
+    if statement is None or statement.proof is None or place[1:] in imports.faults(origin, folder.claim):
+        return False
+    return examine(statement).accepted and all(_proved(folder, source.place) for source in _sources(statement))
 
 
 def _with_hints(item: Evidence, part: Part) -> Evidence:

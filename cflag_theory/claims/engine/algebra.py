@@ -213,6 +213,8 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
         base = to_z3(expr.base, variables, context)
         power = z3.Product([base] * abs(int(expr.exp)))
         return power if expr.exp > 0 else 1 / power
+    if isinstance(expr, sp.Abs):
+        return z3.If(parts[0] < 0, -parts[0], parts[0])
     if isinstance(expr, sp.Min | sp.Max):
         least = parts[0]
         for part in parts[1:]:

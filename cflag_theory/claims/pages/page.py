@@ -84,6 +84,7 @@ class Page:
         self.claims: dict[str, Callable[..., Claim]] = {}
         self.blocks: dict[str, Line] = {}
         self._named: dict[str, Line] = {}
+        self._latex: dict[str, str] = {}
         for line in lines(text, where):
             if line.kind not in _BLOCKS:
                 raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
@@ -107,6 +108,13 @@ class Page:
         self._named[name] = line
         self.public[name] = value
         self.words.define(name, value)
+
+    def _drawn(self, name: str, latex: str, line: Line) -> None:
+        """Refuse what a reader would take for something else of the page."""
+        if self._latex.setdefault(latex, name) != name:
+            raise line.error(
+                f"{self._latex[latex]!r} and {name!r} would both be printed as {latex}: draw one otherwise"
+            )
 
     def use(self, line: Line, rest: Piece) -> None:
         """`use module name other as here`: these names, or all, of a module or of another page."""
@@ -180,6 +188,7 @@ class Page:
             else:
                 made = sp.Symbol(each, **declared)
             self._name(here, made, line)
+            self._drawn(here, latex or in_tex(here), line)
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""

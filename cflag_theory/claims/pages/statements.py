@@ -35,7 +35,13 @@ def check(line: Line) -> None:
     """
     known = {"claim": _CLAIM, "part": _PART, "sharp": {*_STATEMENT, "at"}}.get(line.kind, _STATEMENT)
     only(line, known, f"a {line.kind}")
+    whole = any(one.kind == "is" for one in line.inside)
+    keys = [one.said for one in line.inside if one.kind == "part"]
     for one in line.inside:
+        if whole and one.kind in ("say", "for", "where", "proof"):
+            raise one.error(f"{one.kind!r} stands beside 'is', which says all of the statement: leave one out")
+        if one.kind == "part" and keys.count(one.said) > 1:
+            raise one.error(f"two parts are called {one.said.behind('part')!r}: rename one")
         if one.kind == "expect" and one.said.behind("expect") not in MEANINGS:
             raise one.error(f"{one.said.behind('expect')!r} is no verdict: use {', '.join(MEANINGS)}")
         if one.kind in ("part", "repair", "sharp") or (one.kind == "refuted" and one.inside):

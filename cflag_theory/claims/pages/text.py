@@ -150,7 +150,7 @@ class Line:
             yield
         except PageError:
             raise
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise self.error(said(error)) from error
 
 
@@ -168,6 +168,23 @@ _LEAVES = (
     *_TOLD,
 )
 _STEPS = ("proof", "scheme", "start", "step")
+#: What keeps no words behind " -- ".
+_WORDLESS = (
+    "use",
+    "symbol",
+    "sequence",
+    "vector",
+    "function",
+    "index",
+    "mean",
+    "let",
+    "with",
+    "after",
+    "kind",
+    "family",
+)
+#: What is said once in each place.
+_ONCE = ("say", "is", "repair", "sharp", "refuted", "reading", "kind", "unseen", "expect")
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
@@ -222,7 +239,13 @@ def _open(line: Line) -> None:
     """
     lines, line.inside = line.inside, []
     for one in lines:
+        if one.kind in _ONCE and line.kind not in _STEPS and any(other.kind == one.kind for other in line.inside):
+            raise one.error(f"a second {one.kind!r}: it stands once in each place")
         line.inside.append(one)
+        if one.kind in _WORDLESS and line.kind not in _STEPS and one.words:
+            raise one.error(
+                f"words behind ' -- ' are not kept at {one.kind!r}: write them into a line that begins with #"
+            )
         leaf = line.kind == "source" or (one.kind in _LEAVES and line.kind not in _STEPS)
         if leaf and one.inside:
             raise one.inside[0].error(f"nothing stands under {one.kind!r}: begin a longer line with a sign")
@@ -285,6 +308,8 @@ _SIGNS = dict(pair.split("=", 1) for pair in _TABLE.split())
 
 def tex(text: str) -> str:
     r"""A formula as LaTeX: "‖∇f(ω)‖" is "\|\nabla f(\omega)\|"."""
+    if re.search(r"√(?![{\[])", text):
+        raise ValueError("a root needs its braces: write √{10}")
     # A blank ends a command before a letter.
     made = re.sub("[^ -~]", lambda sign: _SIGNS.get(sign[0], sign[0]) + "\0", text)
     return re.sub(r"(?<=[A-Za-z])\0(?=[A-Za-z])", " ", made).replace("\0", "")
