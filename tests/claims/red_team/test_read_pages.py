@@ -105,5 +105,5 @@ def test_an_absolute_value_in_a_hypothesis_is_read_by_all_engines(tmp_path):
 def test_an_instance_without_a_value_is_one_sentence(tmp_path):
     page = tmp_path / "claims.page"
     page.write_text(f"symbol u real\n{CLAIM}  say 0 <= 1/(u - 1)^2\n  instances | u = 1\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="my.claim: a side of .* has no value there"):
+    with pytest.raises(ValueError, match=r"my\.claim: a side of .* has no value there"):
         verify_folder(page, jobs=1)
