@@ -9,7 +9,7 @@ from cflag_theory.claims.pages.page import Page
 from cflag_theory.claims.pages.text import PageError
 
 HEAD = """
-symbol a_inst as a nonnegative : a | n_inst as n natural : n
+symbol a_inst as a nonnegative : a; n_inst as n natural : n
 sequence h_inst as h real : h_{@}
 index t_inst as t
 let double = 2 a
@@ -59,8 +59,8 @@ def test_several_in_one_line_are_those_lines():
 
 
 def test_a_mistake_in_a_line_of_two_names_is_placed():
-    with pytest.raises(PageError, match=r"line 1, column 44: .*'b_inst'"):
-        Page("symbol a_inst as a positive : a | c_inst = b_inst : c", "page")
+    with pytest.raises(PageError, match=r"line 1, column 43: .*'b_inst'"):
+        Page("symbol a_inst as a positive : a; c_inst = b_inst : c", "page")
 
 
 def test_what_does_not_satisfy_a_condition_is_left_out():

@@ -182,7 +182,7 @@ def _instances(*inside: str) -> list[dict[str, str]]:
     block = "instances SHARED\n    each a, wide = 1/2, 1; 1/4, 0\ninstances ITSELF\n    instances ITSELF\n"
     page = Page(GOOD + "".join(f"    {line}\n" for line in inside) + block, "lemma.page")
     (found,) = page.claims["stranger.descent"]().instances
-    return [{str(term): str(value) for term, value in values.items()} for values, _, _ in found.values()]
+    return [{str(term): str(value) for term, value in values.items()} for values, _ in found.values()]
 
 
 def test_instances_use_those_of_the_page_and_leave_out_what_a_condition_excludes():

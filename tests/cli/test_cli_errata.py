@@ -65,7 +65,7 @@ def test_an_item_is_complete(some):
     ):
         assert words in item
     failing = text.split("`cflag.overfitting_mean`, part 1")[1].split("###")[0]
-    assert r"\mathbb{E}_{M}[B(t)] = 0" in failing
+    assert r"\mathbb{E}[B(t)] = 0" in failing
     assert "**Proposed correction:** " in failing
     assert "**Corrected" not in failing
 

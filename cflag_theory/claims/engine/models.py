@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import sympy as sp
 import z3
@@ -19,9 +19,6 @@ import z3
 from cflag_theory.claims.engine.algebra import UNITS, Atoms, solver
 from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.relation import Relation
-
-if TYPE_CHECKING:
-    from cflag_theory.claims.engine.vacuity import Facts
 
 STORE = Path(__file__).parents[1] / "models.json"
 
@@ -72,6 +69,15 @@ def load() -> Mapping[str, Model]:
     """The models as they stand in the package."""
     models: Mapping[str, Model] = json.loads(STORE.read_text(encoding="utf-8"))
     return models
+
+
+class Facts(Protocol):
+    """What `vacuity.Facts` offers: slacks of relations, what their symbols stand for, and whether a model holds."""
+
+    slacks: list[tuple[sp.Expr, str]]
+    named: dict[sp.Symbol, sp.Expr]
+
+    def hold(self, model: Mapping[sp.Symbol, sp.Rational]) -> bool: ...
 
 
 def key(facts: Facts) -> str:

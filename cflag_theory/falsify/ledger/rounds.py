@@ -21,11 +21,11 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive import server as adaptive
 from cflag_theory.claims.c_flag.forgetting import terms
 from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
+from cflag_theory.claims.c_flag.iterates import L_memory
 from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
 from cflag_theory.claims.c_flag.past_task import descent
-from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.engine.notation import (
     E,

@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.c_flag.tracking import KEPT
+from cflag_theory.claims.c_flag.iterates import KEPT
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, statements
 from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.notation import E, L, beta, bias2
