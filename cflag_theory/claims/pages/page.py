@@ -1,8 +1,7 @@
 """Pages of the ledger: text with one line a fact and a step, read into Claims.
 
 A page is written as a paper is: notation, facts, schemes of steps that several proofs share, and claims. Nothing on a
-page is believed: what comes out are Claims, Facts and Steps, and the examiner takes them from there. The blocks of a
-page are the keys of `_BLOCKS`, and each is described where it is read.
+page is believed: the examiner takes its Claims, Facts and Steps. The blocks of a page are the keys of `_BLOCKS`.
 """
 
 from __future__ import annotations
@@ -40,15 +39,11 @@ from cflag_theory.claims.pages.text import Line, Piece, lines, only, shown
 
 ROOT = "cflag_theory.claims"
 #: Words of every page.
-ALWAYS: Mapping[str, Any] = {
+ALWAYS: Mapping[str, Any] = {name: getattr(sp, name) for name in ("exp", "sqrt", "cbrt", "expand")} | {
     "max": Largest,
     "min": Least,
     "sum": sum_over,
-    "exp": sp.exp,
     "ln": ln,
-    "sqrt": sp.sqrt,
-    "cbrt": sp.cbrt,
-    "expand": sp.expand,
     "larger": sp.Max,
     "smaller": sp.Min,
 }
