@@ -28,7 +28,7 @@ def statements(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Statement]]:
     """Every statement of these claims, refutations included, with the id of its claim."""
     for id in ids:
         for part in claim(id).parts:
-            yield from ((id, one) for one in every_statement(part))
+            yield from ((id, one) for one in every_statement(part).values())
 
 
 def obligations(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Inference]]:

@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
-from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, statements
+from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, every_statement
 from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
@@ -38,23 +38,18 @@ def faults(subject: Claim, lookup: Callable[[str], Claim]) -> dict[tuple[str, st
     def of(place: Place) -> Statement | None:
         found = subject if place[0] == subject.id else lookup(place[0])
         part = next((part for part in found.parts if (found.id, part.key) == place[:2]), None)
-        return None if part is None else {**statements(part), "refutation": part.refutation}.get(place[2])
+        return None if part is None else every_statement(part).get(place[2])
 
     wrong = {}
     for part in subject.parts:
-        for on in (*statements(part), "refutation"):
+        for on, statement in every_statement(part).items():
             place = (subject.id, part.key, on)
-            statement = of(place)
-            imported = [] if statement is None else [fact for fact in _facts(statement) if fact.sources]
-            if statement is None or not imported:
+            imported = [fact for fact in statement.facts if fact.sources]
+            if not imported:
                 continue
             found = [f"{fact.name!r}: {words}" for fact in imported for words in _wrong(statement, fact, of)]
             wrong[part.key, on] = found + (["it imports itself in a circle"] if place in _behind(place, of) else [])
     return {place: found for place, found in wrong.items() if found}
-
-
-def _facts(statement: Statement | None) -> tuple[Fact, ...]:
-    return () if statement is None else statement.facts
 
 
 def _behind(start: Place, of: Callable[[Place], Statement | None]) -> set[Place]:
@@ -62,7 +57,8 @@ def _behind(start: Place, of: Callable[[Place], Statement | None]) -> set[Place]
     seen: set[Place] = set()
     waiting = [start]
     while waiting:
-        for source in (source for fact in _facts(of(waiting.pop())) for source in fact.sources):
+        statement = of(waiting.pop())
+        for source in (source for fact in (statement.facts if statement else ()) for source in fact.sources):
             if source.place not in seen:
                 seen.add(source.place)
                 waiting.append(source.place)

@@ -119,10 +119,10 @@ def _collected(
     folder = _read(path, state)
     subject = completed(folder.claim(id))
     wrong = imports.faults(subject, folder.claim)
-    for part, on, statement in _places(subject):
-        missing = [source for source in _sources(statement) if not _proved(folder, source.place)]
-        wrong.setdefault((part.key, on), []).extend(f"{source} is not proved" for source in missing)
-    wrong = {place: found for place, found in wrong.items() if found}
+    for part in subject.parts:
+        for on, statement in every_statement(part).items():
+            if missing := [source for source in _sources(statement) if not _proved(path, state, source.place)]:
+                wrong.setdefault((part.key, on), []).extend(f"{source} is not proved" for source in missing)
     evidence: list[Evidence] = []
     points = list(points_of(subject))
     for part in subject.parts:
@@ -139,28 +139,25 @@ def _collected(
                 evidence.append(drawn(f"{id}.{part.key} ({on})", part.key, on, statement, cases, seed))
     if prover == "coq":
         evidence = coq.witness(subject, points, evidence)
-    entries = {
-        key: entry for part in subject.parts for one in every_statement(part) for key, entry in _certificates(one)
-    }
+    every = [one for part in subject.parts for one in every_statement(part).values()]
+    entries = {key: entry for one in every for key, entry in _certificates(one)}
     plain = json.loads(bare(json.dumps([asdict(item) for item in evidence])))
     return [Evidence(**item) for item in plain], entries
-
-
-def _places(subject: Claim) -> list[tuple[Part, str, Statement]]:
-    return [(part, on, one) for part in subject.parts for on, one in statements(part).items()]
 
 
 def _sources(statement: Statement) -> list[Source]:
     return [source for fact in statement.facts for source in fact.sources if not source.granted]
 
 
-def _proved(folder: Folder, place: tuple[str, str, str]) -> bool:
-    """Whether a statement has an accepted proof, and so all that it imports."""
-    origin = folder.claim(place[0])
-    statement = next((one for part, on, one in _places(origin) if (origin.id, part.key, on) == place), None)
-    if statement is None or statement.proof is None or place[1:] in imports.faults(origin, folder.claim):
+@cache
+def _proved(path: str, state: tuple[Any, ...], place: imports.Place) -> bool:
+    """Whether a statement has an accepted proof, and so all that it imports; asked once a process."""
+    folder = _read(path, state)
+    origin, (_, key, on) = folder.claim(place[0]), place
+    statement = next((every_statement(part).get(on) for part in origin.parts if part.key == key), None)
+    if statement is None or statement.proof is None or (key, on) in imports.faults(origin, folder.claim):
         return False
-    return examine(statement).accepted and all(_proved(folder, source.place) for source in _sources(statement))
+    return examine(statement).accepted and all(_proved(path, state, source.place) for source in _sources(statement))
 
 
 def _with_hints(item: Evidence, part: Part) -> Evidence:

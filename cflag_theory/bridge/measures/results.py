@@ -13,21 +13,12 @@ from cflag_theory.bridge.measures.metrics import as_accuracy
 from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.reading import LIST, TABLE, of_kind, read_record, unfit
+from cflag_theory.reading import LIST, TABLE, WORD, of_kind, read_record, unfit
 
 FORMAT = "cflag-theory bridge results 2"
 FILE = "results.json"
-_RULES = {
-    name: of_kind(kind, name)
-    for name, kind in {
-        "before": list,
-        "columns": dict,
-        "status": str,
-        "message": str,
-        "seconds": float,
-        "rounds_done": int,
-    }.items()
-}
+_NUMBERS = {"seconds": of_kind(float, "a number"), "rounds_done": of_kind(int, "an integer")}
+_RULES = {"before": LIST, "columns": TABLE, "status": WORD, "message": WORD, **_NUMBERS}
 
 
 @dataclass(frozen=True, eq=False)

@@ -237,9 +237,9 @@ def statements(part: Part) -> dict[str, Statement]:
     return found
 
 
-def every_statement(part: Part) -> list[Statement]:
-    """The statements of a part, a refutation among them."""
-    return [*statements(part).values(), *([part.refutation] if part.refutation else [])]
+def every_statement(part: Part) -> dict[str, Statement]:
+    """The statements of a part by role, a refutation among them."""
+    return statements(part) | ({"refutation": part.refutation} if part.refutation else {})
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,23 @@ def test_what_rests_on_a_claim_that_is_not_proved_is_not_proved(tmp_path, kind):
         assert not any(item.kind == "proof" and item.finding == "supports" for item in verdict.evidence)
 
 
+def test_a_refutation_that_rests_on_a_claim_that_is_not_proved_refutes_nothing(tmp_path):
+    page = tmp_path / "claims.page"
+    page.write_text(
+        f"{NAMES}source BAD = my.bad, 1\n"
+        "claim my.bad | here | A false claim\n  say a <= b\n  proof\n"
+        "claim my.uses | here | A true claim\n  say a <= a + b\n"
+        "  refuted -- By what is false.\n    say a <= b\n    for imp: a <= b by BAD\n    proof from imp\n"
+        "  unseen the reader sees it\n",
+        encoding="utf-8",
+    )
+    _, verdict = verify_folder(page, jobs=1)
+    (item,) = (item for item in verdict.evidence if item.data.get("refutation"))
+    assert item.finding == "undecided"
+    assert "is not proved" in item.summary
+    assert str(verdict.parts[0].verdict) != "false"
+
+
 def test_an_absolute_value_in_a_hypothesis_is_read_by_all_engines(tmp_path):
     page = tmp_path / "claims.page"
     page.write_text(f"symbol u real\n{CLAIM}  say u <= 1\n  for h: |u| <= 1\n", encoding="utf-8")
