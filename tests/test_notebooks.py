@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
-#: Seconds, of which starting the kernel is one or two.
-MOST = 20
 #: What a notebook's outputs have to say, cell by cell.
 SHOWN = {
     "lemma": ("Verdict", "typo", "counterexample", "Trace", "fails in replica"),
@@ -41,9 +38,7 @@ def test_a_notebook_runs_and_shows_its_results(name, tmp_path):
     client = pytest.importorskip("nbclient").NotebookClient
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
-    begun = time.monotonic()
     client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert time.monotonic() - begun < MOST
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     text = " ".join(
         output.get("text", "") + "".join(value for kind, value in output.get("data", {}).items() if kind[:4] == "text")

@@ -32,7 +32,7 @@ LEDGER: dict[str, Callable[..., Claim]] = {id: partial(_build, id) for id in PLA
 def check_id(id: str) -> None:
     """Raise UnknownName, naming the nearest claims, if there is no claim with this id."""
     if id not in LEDGER:
-        # Ids are often given without their paper: lemma13 for cflag.lemma13.
+        # Ids are often given without their paper.
         bare = {one.partition(".")[2]: one for one in LEDGER}
         near = [one for name, one in bare.items() if name == id] or get_close_matches(id, LEDGER, n=3)
         near = near or [bare[name] for name in get_close_matches(id, bare, n=3)]

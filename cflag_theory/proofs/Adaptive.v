@@ -199,7 +199,7 @@ Qed.
 (** Gamma(t) of (15), for constant rates. *)
 Definition Gamma : R := forgetting L alpha (norm d S ^ 2) (dot d v S) beta.
 
-(** (184): the average case.  Ledger: cflag.eq184, part 1. *)
+(** (184): the average case. *)
 Theorem eq184 : cross (fun _ => 1) = 0 ->
   Gamma = sum N (fun i => p i * forgetting L alpha (p i * norm d (a i) ^ 2) (Lambda i) beta).
 Proof.
@@ -236,7 +236,7 @@ Proof.
   - apply vec_eq. intro c. unfold weighted, vsum, vscale. apply sum_ext. intros i _. field. lra.
 Qed.
 
-(** (187)-(188): the worst case, whatever the signs of the products.  Ledger: cflag.eq188, part 1. *)
+(** (187)-(188): the worst case, whatever the signs of the products. *)
 Theorem eq188 : Gamma <= L * beta ^ 2 / 2 * sum N (fun i => p i ^ 2 * INR N * norm d (a i) ^ 2)
   - beta * (1 - L * alpha) * sum N (fun i => p i * Lambda i).
 Proof.

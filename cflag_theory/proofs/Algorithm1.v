@@ -162,7 +162,7 @@ Lemma eq20 : forall x i, client_point x i E =
   x -^ beta *^ (INR E *^ (grad_current P x -^ grad_client P i x) +^ client_sum x i).
 Proof. intros x i. apply local_sum. Qed.
 
-(** (17)-(22): the weighted mean drift.  Ledger: cflag.eq22. *)
+(** (17)-(22): the weighted mean drift. *)
 Theorem eq22 : forall x, vsum (clients P) (fun i => weight P i *^ (client_point x i E -^ x)) =
   (- beta) *^ delayed_sum x.
 Proof.

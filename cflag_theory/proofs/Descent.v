@@ -54,7 +54,7 @@ Proof.
   apply Rmult_le_compat_l with (r := L / 2 * alpha ^ 2) in Hb; [lra|]. apply Rmult_le_pos; [lra | apply pow2_ge_0].
 Qed.
 
-(** (64)-(65).  Ledger: cflag.eq65. *)
+(** (64)-(65). *)
 Theorem eq65 : forall m, 0 < L -> 0 <= m -> alpha = 1 / (L * (1 + m)) ->
   1 / (alpha * (1 - L / 2 * alpha * (1 + m))) = 2 * L * (1 + m).
 Proof. intros m HL Hm Ha. rewrite Ha. field. lra. Qed.

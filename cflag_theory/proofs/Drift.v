@@ -231,7 +231,7 @@ Lemma direction_is_gradient : forall i,
   (grad_current P x -^ grad_client P i x) +^ vmean (size P i) (fun j => slope P i j x) = grad_current P x.
 Proof. intro i. fold (grad_client P i x). vector. Qed.
 
-(** For every step size; attained.  Ledger: the notes of cflag.lemma13, and ours.local_sums. *)
+(** For every step size; attained.  Ledger: the notes on Lemma 13, and ours.local_sums. *)
 Theorem client_growth : forall i k b, (i < clients P)%nat -> (b <= k)%nat ->
   client_drift i b <= g * ((1 + beta * L) ^ k - 1) / L.
 Proof.
@@ -248,7 +248,7 @@ Proof.
   intros b Hb. exact (client_growth i k b Hi Hb).
 Qed.
 
-(** Lemma 12 in its sharp form, for every step size.  Ledger: cflag.lemma12, sharp. *)
+(** Lemma 12 in its sharp form, for every step size. *)
 Theorem lemma12_sharp : forall i k, (i < clients P)%nat ->
   norm d (client_error i k) <= beta * L * INR k * (g + L * client_max_drift_before i k).
 Proof.
@@ -256,7 +256,7 @@ Proof.
   exact (lemma12_local d L beta _ _ _ (order i) x L_positive beta_nonneg (Hn i Hi) (fun j => Hs i j Hi) k).
 Qed.
 
-(** Lemma 12, (91), as printed.  Ledger: cflag.lemma12. *)
+(** Lemma 12, (91), as printed. *)
 Theorem lemma12 : forall i k, (i < clients P)%nat -> (k < E)%nat ->
   norm d (client_error i k) <= beta * L * INR E * g + 3 * beta * L ^ 2 * INR E * client_max_drift_before i k.
 Proof.
@@ -272,7 +272,7 @@ Proof.
   nra.
 Qed.
 
-(** (102)-(105).  Ledger: cflag.eq105, part 1. *)
+(** (102)-(105). *)
 Theorem eq105 : forall i k, (i < clients P)%nat -> norm d (client_error i k) <= 2 * L * largest (S k) (client_drift i).
 Proof.
   intros i k Hi. destruct is_regular as [_ [Hn Hs]].
@@ -326,7 +326,7 @@ Proof.
   - intros b Hb. apply drift_within with (limit := 1 / 12); (lra || assumption || lia).
 Qed.
 
-(** Lemma 13 in its sharp form.  Ledger: cflag.lemma13, sharp. *)
+(** Lemma 13 in its sharp form. *)
 Theorem lemma13_sharp : forall i k, beta * L * INR E <= 1 / 4 -> (i < clients P)%nat -> (k < E)%nat ->
   client_drift i k <= 4 * (exp (1 / 4) - 1) * beta * INR k * g.
 Proof.
@@ -334,7 +334,7 @@ Proof.
   apply drift_within with (limit := 1 / 4); (lra || assumption || lia).
 Qed.
 
-(** Lemma 13, (110), as printed.  Ledger: cflag.lemma13. *)
+(** Lemma 13, (110), as printed. *)
 Theorem lemma13 : forall i k, beta * L * INR E <= 1 / 4 -> (i < clients P)%nat -> (k < E)%nat ->
   client_drift i k <= 4 * beta * INR k * g.
 Proof.
@@ -351,7 +351,7 @@ Proof.
   exact (error_in_k d L beta _ _ _ (order i) x L_positive beta_nonneg (Hn i Hi) (fun j => Hs i j Hi) k H).
 Qed.
 
-(** Corollary 14 in its sharp form.  Ledger: cflag.cor14, sharp. *)
+(** Corollary 14 in its sharp form. *)
 Theorem cor14_sharp : forall i k, beta * L * INR E <= 1 / 12 -> (i < clients P)%nat -> (k < E)%nat ->
   norm d (client_error i k) <= beta * L * INR E * g.
 Proof.
@@ -360,7 +360,7 @@ Proof.
   eapply Rle_trans; [apply cor14_in_k; [exact Hi | nra]|]. apply Rmult_le_compat_r; [exact Hg | nra].
 Qed.
 
-(** Corollary 14, (127), as printed.  Ledger: cflag.cor14. *)
+(** Corollary 14, (127), as printed. *)
 Theorem cor14 : forall i k, beta * L * INR E <= 1 / 12 -> (i < clients P)%nat -> (k < E)%nat ->
   norm d (client_error i k) <= 2 * beta * L * INR E * g.
 Proof.

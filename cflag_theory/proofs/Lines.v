@@ -42,7 +42,7 @@ Proof. intros. apply largest_nonneg. Qed.
 Lemma lines_g_nonneg : 0 <= g.
 Proof. apply norm_nonneg. Qed.
 
-(** (123) <= (124).  Ledger: cflag.eq126, part 1. *)
+(** (123) <= (124). *)
 Theorem eq124 : forall i k, beta * L * INR E <= 1 / 4 -> (i < clients P)%nat -> (k < E)%nat ->
   drift i k <= 4 * (beta * INR k * g) ->
   drift i k + 2 * beta * g + beta * L * (drift i k + before i k)
@@ -59,7 +59,7 @@ Proof.
   apply Rmult_le_compat_l with (r := beta * L) in S; lra.
 Qed.
 
-(** (124) <= (125).  Ledger: cflag.eq126, part 2. *)
+(** (124) <= (125). *)
 Theorem eq125 : forall k, (k < E)%nat ->
   4 * (beta * INR k * g) + 2 * beta * g + beta * L * (4 * (beta * INR k * g) + 4 * (beta * INR k * g))
   <= (4 * beta * INR k + 2 * beta + 2 * beta * (4 * beta * L * INR E)) * g.
@@ -69,7 +69,7 @@ Proof.
   apply Rmult_le_compat_l with (r := 8 * (beta * beta * L * g)) in K; lra.
 Qed.
 
-(** (125) <= (126).  Ledger: cflag.eq126, part 3. *)
+(** (125) <= (126). *)
 Theorem eq126 : forall k, beta * L * INR E <= 1 / 4 ->
   (4 * beta * INR k + 2 * beta + 2 * beta * (4 * beta * L * INR E)) * g <= 4 * beta * (INR k + 1) * g.
 Proof.
@@ -77,7 +77,7 @@ Proof.
   apply Rmult_le_compat_l with (r := 8 * beta) in H; lra.
 Qed.
 
-(** (128) <= (129), first step.  Ledger: cflag.eq129, part 1. *)
+(** (128) <= (129), first step. *)
 Theorem eq129_first : forall i k, beta * L * INR E <= 1 / 12 -> (i < clients P)%nat -> (k < E)%nat ->
   beta * L * INR E * g + 3 * beta * L ^ 2 * INR E * before i k
   <= beta * L * INR E * g + 3 * beta * L ^ 2 * INR E * (4 * beta * INR E * g).
@@ -121,7 +121,7 @@ Theorem eq74_telescoped : forall L T (h : nat -> R),
   60 * L / INR T * sum T (fun t => h t - h (S t)) = 60 * L / INR T * (h 0%nat - h T).
 Proof. intros L T h. rewrite sum_telescopes. reflexivity. Qed.
 
-(** (162)-(163).  Ledger: cflag.eq163. *)
+(** (162)-(163). *)
 Theorem eq163 : forall ratio Q omega2 T (h : nat -> R),
   sum T (fun t => ratio * (h t - h (S t)) + Q * omega2) = ratio * (h 0%nat - h T) + Q * INR T * omega2.
 Proof. intros ratio Q omega2 T h. rewrite sum_add, sum_scale, sum_telescopes, sum_const. ring. Qed.

@@ -18,7 +18,7 @@ Definition past_client (i : nat) : vec := vmean (size i) (past i).
 Definition bias_client (w i : nat) : vec := memory_client w i -^ past_client i.
 Definition bias_mean (w : nat) : vec := vsum N (fun i => p i *^ bias_client w i).
 
-(** Lemma 8: drawn uniformly, every past component has the expected share 1/|P^i|.  Ledger: cflag.lemma8. *)
+(** Lemma 8: drawn uniformly, every past component has the expected share 1/|P^i|. *)
 Theorem lemma8 : weights count q ->
   (forall i j, (i < N)%nat -> (j < size i)%nat -> sum count (fun w => q w * kept w i j) = / INR (size i)) ->
   vsum count (fun w => q w *^ bias_mean w) = vzero.
@@ -48,7 +48,7 @@ Section Bounds.
 Variables (d N : nat) (p : nat -> R).
 Hypothesis p_weights : weights N p.
 
-(** Lemma 9 with (28), which its proof assumes.  Ledger: cflag.lemma9, repaired. *)
+(** Lemma 9 with (28), which its proof assumes. As repaired. *)
 Theorem lemma9 : forall (b : nat -> vec) (grad_i2 m_i : nat -> R) m grad2,
   (forall i, (i < N)%nat -> norm d (b i) ^ 2 <= m_i i * grad_i2 i) ->
   (forall i, (i < N)%nat -> m_i i * grad_i2 i <= m * grad2) ->
@@ -74,7 +74,7 @@ Proof.
   apply Rmult_le_compat_r; [apply pow2_ge_0 | apply Hm; exact Hi].
 Qed.
 
-(** Lemma 10, (30).  Ledger: cflag.lemma10. *)
+(** Lemma 10, (30). *)
 Theorem lemma10 : forall (memory : nat -> vec) (r_i : nat -> R) r g, 0 <= g ->
   (forall i, (i < N)%nat -> norm d (memory i) <= r_i i * g) -> (forall i, (i < N)%nat -> r_i i <= r) ->
   norm d (vsum N (fun i => p i *^ memory i)) <= r * g.

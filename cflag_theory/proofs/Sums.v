@@ -167,7 +167,7 @@ Qed.
 Lemma g_nonneg : 0 <= g.
 Proof. apply norm_nonneg. Qed.
 
-(** Lemma 15 (I), sharp: 16 exp(1/4) - 20 = 0.544... in place of 4.  Ledger: cflag.lemma15_1, sharp. *)
+(** Lemma 15 (I), sharp: 16 exp(1/4) - 20 = 0.544... in place of 4. *)
 Theorem lemma15_1_sharp : beta * L * INR E <= 1 / 4 ->
   norm d rho_sum <= (16 * (exp (1 / 4) - 5 / 4)) * L * beta * INR E ^ 2 * g + INR E * g.
 Proof.
@@ -176,7 +176,7 @@ Proof.
   replace ((exp (1 / 4) - 1 - 1 / 4) / (1 / 4) ^ 2) with (16 * (exp (1 / 4) - 5 / 4)) in C by field. nra.
 Qed.
 
-(** Lemma 15 (I), (131), with the range that it needs.  Ledger: cflag.lemma15_1, repaired. *)
+(** Lemma 15 (I), (131), with the range that it needs. As repaired. *)
 Theorem lemma15_1 : beta * L * INR E <= 1 / 4 -> norm d rho_sum <= 4 * L * beta * INR E ^ 2 * g + INR E * g.
 Proof.
   intro H. eapply Rle_trans; [apply lemma15_1_sharp; exact H|]. pose proof exp_quarter.
@@ -191,7 +191,7 @@ Proof.
   replace (4 * (exp (1 / 4) - 1)) with ((exp (1 / 4) - 1) / (1 / 4)) by field. apply sigma_chord; lra.
 Qed.
 
-(** Lemma 15 (II), sharp.  Ledger: cflag.lemma15_2, sharp. *)
+(** Lemma 15 (II), sharp. *)
 Theorem lemma15_2_sharp : beta * L * INR E <= 1 / 4 ->
   norm d rho_sum ^ 2 <= (4 * (exp (1 / 4) - 1)) ^ 2 * INR E ^ 2 * g ^ 2.
 Proof.
@@ -200,8 +200,7 @@ Proof.
   apply pow_incr. split; assumption.
 Qed.
 
-(** Lemma 15 (II), (132), with the range that it needs; the first term is not used.
-    Ledger: cflag.lemma15_2, repaired. *)
+(** Lemma 15 (II), (132), with the range that it needs; the first term is not used. As repaired. *)
 Theorem lemma15_2 : beta * L * INR E <= 1 / 4 ->
   norm d rho_sum ^ 2 <= 32 * beta ^ 2 * L ^ 2 * INR E ^ 4 * g ^ 2 + 2 * INR E ^ 2 * g ^ 2.
 Proof.
@@ -214,7 +213,7 @@ Proof.
   nra.
 Qed.
 
-(** Lemma 16, sharp.  Ledger: cflag.lemma16, sharp. *)
+(** Lemma 16, sharp. *)
 Theorem lemma16_sharp : beta * L * INR E <= 1 / 12 -> norm d error_sum <= 1 / 2 * beta * L * INR E ^ 2 * g.
 Proof.
   intro H. eapply Rle_trans; [apply error_sum_exact; lra|].
@@ -223,7 +222,7 @@ Proof.
   nra.
 Qed.
 
-(** Lemma 16, (146), with the range that it needs.  Ledger: cflag.lemma16, repaired. *)
+(** Lemma 16, (146), with the range that it needs. As repaired. *)
 Theorem lemma16 : beta * L * INR E <= 1 / 12 -> norm d error_sum <= 2 * beta * L * INR E ^ 2 * g.
 Proof.
   intro H. eapply Rle_trans; [apply lemma16_sharp; exact H|].

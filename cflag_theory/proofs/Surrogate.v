@@ -30,11 +30,11 @@ Fixpoint union_run (order : nat -> nat -> nat -> nat) (x0 : vec) (t : nat) : vec
 
 End Iterates.
 
-(** (70)-(71).  Ledger: cflag.eq71. *)
+(** (70)-(71). *)
 Theorem eq71 : forall u, 0 < u -> u <= 1 / 4 -> 10 * u + 80 * u ^ 3 <= 15 * u.
 Proof. intros u H0 H1. nra. Qed.
 
-(** (72)-(73).  Ledger: cflag.eq73. *)
+(** (72)-(73). *)
 Theorem eq73 : forall L beta E, 0 < L -> 0 < E -> beta = 1 / (30 * L * E) ->
   1 / (beta * E * (1 - 15 * beta * L * E)) = 60 * L.
 Proof. intros L beta E HL HE Hb. rewrite Hb. field. lra. Qed.
@@ -129,7 +129,7 @@ Proof.
   set (w := / (2 * L)) in *. clearbody w. rewrite Rpow_mult_distr in C. nra.
 Qed.
 
-(** (69) with grad h~ in place of h~, sharp: 2 in place of 10, and no beta^4.  Ledger: cflag.eq69, sharp. *)
+(** (69) with grad h~ in place of h~, sharp: 2 in place of 10, and no beta^4. *)
 Theorem eq69_sharp : (1 <= E)%nat -> beta * L * INR E <= 1 / 4 -> forall order x,
   h (union_round P beta E grad_h order x) - h x <=
     (- beta + 2 * beta ^ 2 * L * INR E ^ 2 - beta * INR E) * norm d (grad_h x) ^ 2.
@@ -164,7 +164,7 @@ by (apply poly; exact V0).
   apply Rmult_le_compat_r with (r := G2) in Key2; [|exact G0]. lra.
 Qed.
 
-(** (69) with grad h~ in place of h~.  Ledger: cflag.eq69, repaired. *)
+(** (69) with grad h~ in place of h~. As repaired. *)
 Theorem eq69 : (1 <= E)%nat -> beta * L * INR E <= 1 / 4 -> forall order x,
   h (union_round P beta E grad_h order x) - h x <=
     (- beta + 10 * beta ^ 2 * L * INR E ^ 2 + 80 * beta ^ 4 * L ^ 3 * INR E ^ 4 - beta * INR E) * norm d (grad_h x) ^ 2.

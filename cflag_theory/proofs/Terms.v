@@ -24,7 +24,7 @@ Let err := error_sum P beta E order x.
 (** Gamma(t) of (15). *)
 Definition Gamma : R := L / 2 * beta ^ 2 * norm d S ^ 2 - beta * (1 - L * alpha) * dot d v S.
 
-(** (90), an inequality.  Ledger: cflag.eq90, repaired. *)
+(** (90), an inequality. As repaired. *)
 Theorem eq90 : Gamma <= L * beta ^ 2 * norm d rho ^ 2 - beta * (1 - L * alpha) * dot d v rho
   - beta * (1 - L * alpha) * dot d v err + L * beta ^ 2 * norm d err ^ 2.
 Proof.
@@ -129,7 +129,7 @@ Proof.
   - right. fold d g. ring.
 Qed.
 
-(** (157): the four bounds added up, whatever gave them.  Ledger: cflag.eq158, part 1. *)
+(** (157): the four bounds added up, whatever gave them. *)
 Theorem eq157 : forall G T1 T2 T3 T4, G <= T1 + T2 + T3 + T4 ->
   T1 <= 32 * beta ^ 4 * L ^ 3 * INR E ^ 4 * g ^ 2 + 2 * beta ^ 2 * L * INR E ^ 2 * g ^ 2 ->
   T2 <= 4 * beta ^ 2 * (1 - L * alpha) * r * L * INR E ^ 2 * g ^ 2 + beta * (1 - L * alpha) * r * INR E * g ^ 2 ->
@@ -144,7 +144,7 @@ Proof. clear. intros. lra. Qed.
 Definition bracket : R := 36 * beta ^ 4 * L ^ 3 * INR E ^ 4 + 2 * beta ^ 2 * L * INR E ^ 2
   + r * beta * INR E * (1 - L * alpha) * (4 * beta * L * INR E + 2 * beta * L * INR E + 1).
 
-(** (157) = (158).  Ledger: cflag.eq158, part 2. *)
+(** (157) = (158). *)
 Theorem eq157_is_eq158 :
   32 * beta ^ 4 * L ^ 3 * INR E ^ 4 * g ^ 2 + 2 * beta ^ 2 * L * INR E ^ 2 * g ^ 2
     + (4 * beta ^ 2 * (1 - L * alpha) * r * L * INR E ^ 2 * g ^ 2 + beta * (1 - L * alpha) * r * INR E * g ^ 2)
@@ -174,7 +174,7 @@ Theorem eq159 : forall h2 omega2, L * alpha <= 1 -> 0 <= r -> g ^ 2 <= 2 * h2 + 
   bracket * g ^ 2 <= bracket * (2 * h2 + 2 * omega2).
 Proof. intros h2 omega2 Ha Hr Lemma11. apply Rmult_le_compat_l; [apply bracket_nonneg; assumption | exact Lemma11]. Qed.
 
-(** (159) = (160).  Ledger: cflag.eq160, part 2. *)
+(** (159) = (160). *)
 Theorem eq159_is_eq160 : forall h2 omega2, bracket * (2 * h2 + 2 * omega2) =
   (72 * beta ^ 4 * L ^ 3 * INR E ^ 4 + 4 * beta ^ 2 * L * INR E ^ 2
     + 2 * r * beta * INR E * (1 - L * alpha) * (6 * beta * L * INR E + 1)) * (h2 + omega2).

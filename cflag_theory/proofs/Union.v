@@ -12,7 +12,7 @@ Proof.
   rewrite (dot_comm d w u). lra.
 Qed.
 
-(** Lemma 11, with h~ = sum_i p_i h~_i; omega^2 bounds the clients' gaps at x.  Ledger: cflag.lemma11, part 1. *)
+(** Lemma 11, with h~ = sum_i p_i h~_i; omega^2 bounds the clients' gaps at x. *)
 Theorem lemma11 : forall d N p (grad_g_i grad_h_i : nat -> vec) omega2, weights N p ->
   sum N (fun i => p i * norm d (grad_g_i i -^ grad_h_i i) ^ 2) <= omega2 ->
   norm d (vsum N (fun i => p i *^ grad_g_i i)) ^ 2 <= 2 * norm d (vsum N (fun i => p i *^ grad_h_i i)) ^ 2 + 2 * omega2.

@@ -106,7 +106,7 @@ def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
     Parameters
     ----------
     id : str
-        A claim of the ledger, with a part as in "cflag.lemma13.1" or without, for all proved parts. If the printed
+        A claim of the ledger, with a part as in "cflag.eq25.1" or without, for all proved parts. If the printed
         statement is not proved, its repair is used.
     trace : Trace
         A run of C-FLAG with constant step sizes and diagnostics="all".

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cflag_theory.claims.pages.records import keys, records, word
 from cflag_theory.errors import CflagError
 from cflag_theory.verify.coq import LIMIT, PROOFS, axioms_in, require_coq, run_coq
 from cflag_theory.verify.verdict import SUPPORTS, Evidence
@@ -49,12 +50,24 @@ def files() -> list[Path]:
 
 @cache
 def theorems() -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"), from proofs/ledger.tsv."""
+    """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"): the lines `coq` of pages.
+
+    Raises
+    ------
+    PageError
+        A line names no part, or is not written as `claims.pages.records` says.
+    """
     found: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    with (PROOFS / "ledger.tsv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            key = (row["ledger"], row["part"], "repair" if row["form"] == "repaired" else row["form"])
-            found[key] = (*found.get(key, ()), row["theorem"])
+    for record in records("coq"):
+        parts = keys(record.claim) or ("1",)
+        for one in record.text.listed(", "):
+            *said, name = one.split(" ")
+            on = said.pop() if said[-1:] in (["repair"], ["sharp"]) else "printed"
+            part = said.pop() if said else parts[0]
+            if said or part not in parts or not re.fullmatch(r"\w+\.\w+", name):
+                raise one.error(f"theorems are written 'coq part repair File.name' with a part of {', '.join(parts)}")
+            key = (record.claim, part, on)
+            found[key] = (*found.get(key, ()), name)
     return found
 
 
@@ -68,7 +81,7 @@ def headlines() -> frozenset[str]:
 
 
 def names_for(ids: Collection[str] = ()) -> list[str]:
-    """The theorems that proofs/ledger.tsv names for these claims, or for all of them, in alphabetical order."""
+    """The theorems that pages name for these claims, or for all of them, in alphabetical order."""
     return sorted({name for (id, _, _), names in theorems().items() if not ids or id in ids for name in names})
 
 
@@ -187,7 +200,7 @@ def attach(id: str, evidence: Sequence[Evidence], found: Mapping[str, Theorem]) 
     """The evidence on a claim, with the hand-written theorems beside the proofs that they confirm."""
     result = []
     for item in evidence:
-        names = theorems().get((id, item.part, item.on), ())
+        names = theorems().get((id, word(item.part), item.on), ())
         if item.kind == "proof" and item.finding == SUPPORTS and names:
             shown = [
                 {"name": name, "statement": found[name].statement, "axioms": list(found[name].axioms or ())}

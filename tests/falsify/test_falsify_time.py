@@ -82,10 +82,8 @@ def _loop():
 
 
 def test_an_alarm_that_rings_while_it_is_answered_ends_all_the_same():
-    start = time.monotonic()
     for _ in range(5):
         with pytest.raises(TimeUp), time_limit(1e-6):
             _loop()
         with pytest.raises(OutOfTime), guarded(1e-6, (), "it"):
             _loop()
-    assert time.monotonic() - start < 5

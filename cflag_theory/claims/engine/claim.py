@@ -249,7 +249,7 @@ class Claim:
     Attributes
     ----------
     id : str
-        Stable name, such as "cflag.lemma13".
+        Stable name: "paper.name".
     where : str
         The place in the paper.
     title : str

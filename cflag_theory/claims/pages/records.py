@@ -1,4 +1,4 @@
-"""What pages say beside mathematics: the order of claims, what a paper prints and its proofs use, headlines, letters.
+"""What pages say beside mathematics: the order of claims, what a paper prints and its proofs use, headlines, Coq.
 
 All pages are read as text and no claim is built: this takes a twentieth of a second. A module without a page may have
 its records on a page beside it, where `claim id` stands alone. The lines are
@@ -10,6 +10,8 @@ its records on a page beside it, where `claim id` stands alone. The lines are
     uses cflag.eq22, cflag.eq25 | (24) | words
     headline words                          one line why the verdict is what it is
     letter C for cflag.thm5 -- meaning      also for that claim; outside of claims for all of the paper
+    coq 1 File.name, 2 repair File.other    theorems by hand behind a part and what is proved of it: as printed, if the
+                                            line says neither repair nor sharp
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from types import MappingProxyType
 from cflag_theory.claims.pages.text import Line, PageError, Piece, lines
 
 ROOT = Path(__file__).parents[1]
-KINDS = frozenset(["prints", "uses", "headline", "letter"])
+KINDS = frozenset(["prints", "uses", "headline", "letter", "coq"])
 
 
 @dataclass(frozen=True)

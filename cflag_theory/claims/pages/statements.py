@@ -22,7 +22,7 @@ FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves
 _REPAIRS = ("typo", "needs-hypothesis")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
 _PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints", "instances"}
-_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter", "expect"}
+_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter", "coq", "expect"}
 
 
 def check(line: Line) -> None:

@@ -180,6 +180,7 @@ _WORDLESS = (
     "let",
     "with",
     "after",
+    "coq",
     "kind",
     "family",
 )

@@ -38,7 +38,7 @@ def falsify_command(
 ) -> None:
     """Search for counterexamples, in small rational numbers.
 
-    FILE may also be a claim of the papers, such as cflag.lemma13 or, for its second part, cflag.lemma13.2: the search
+    FILE may also be a claim of the papers, such as cflag.eq5 or, for its second part, cflag.eq5.2: the search
     then looks for a counterexample to the printed statement. The default is the first part.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted, or a replayed counterexample stands. 2: bad input. 130:

@@ -179,7 +179,7 @@ def _estimated(lemma: Lemma, order: tuple[int, ...], n: int, local_steps: int, u
     """The constant by performance estimation, at the k that needs it for those that are about one k."""
     from cflag_theory.verify.performance.local import solve_local_steps
 
-    if not lemma.exact or local_steps < 2:
+    if lemma.estimated is None or local_steps < 2:
         return None
     quantity = {
         "drift": "drift",
@@ -194,13 +194,7 @@ def _estimated(lemma: Lemma, order: tuple[int, ...], n: int, local_steps: int, u
         errors = local_worst(order, n=n, step=u / E).error
         at = max(range(1, E), key=errors.__getitem__)
     value = float(solve_local_steps(n=n, E=E, step=u, order=(0, *order), quantity=quantity, k=at).value)
-    return {
-        "cflag.lemma13": value / (E - 1),
-        "cflag.cor14": value / scale,
-        "cflag.lemma15_1": (value - E) / (scale * E),
-        "cflag.lemma15_2": (value / E) ** 2,
-        "cflag.lemma16": value / (scale * E),
-    }[lemma.id]
+    return lemma.estimated(value, E, scale)
 
 
 def _lemma3(local_steps: int) -> Union:

@@ -44,6 +44,11 @@ class Lemma:
         The printed (or, for Lemmas 15 and 16, the needed) range u <= range; None for every step size.
     constant : callable
         The smallest constant that a worst case needs, attained by its instance.
+    limit : (int, callable) or None
+        shift and a function of e and x: the least constant for every n, E and order is its value at x = max(u, shift)
+        and e = exp(x - shift). None for Lemma 12, of which only bounds are proved.
+    estimated : callable or None
+        The constant by a number of performance estimation, with E and u.
     """
 
     id: str
@@ -53,11 +58,13 @@ class Lemma:
     printed: Callable[[Fraction], Fraction]
     range: Fraction | None
     constant: Callable[[LocalWorst], Fraction]
+    limit: tuple[int, Callable[[Fraction, Fraction], Fraction]] | None = None
+    estimated: Callable[[float, int, float], float] | None = None
 
     @property
     def exact(self) -> bool:
         """Whether the attained constant is the worst of every instance, for the order at hand."""
-        return self.id != "cflag.lemma12"
+        return self.limit is not None
 
     @property
     def argued(self) -> bool:
@@ -147,6 +154,8 @@ LEMMAS: dict[str, Lemma] = {
             lambda u: Fraction(4),
             _QUARTER,
             _drift_constant,
+            (0, lambda e, x: (e - 1) / x),
+            lambda value, E, u: value / (E - 1),
         ),
         Lemma(
             "cflag.cor14",
@@ -156,6 +165,8 @@ LEMMAS: dict[str, Lemma] = {
             lambda u: Fraction(2),
             _TWELFTH,
             _error_constant,
+            (1, lambda e, x: e / x),
+            lambda value, E, u: value / u,
         ),
         Lemma(
             "cflag.lemma15_1",
@@ -165,6 +176,8 @@ LEMMAS: dict[str, Lemma] = {
             lambda u: Fraction(4),
             _QUARTER,
             _sum_constant,
+            (0, lambda e, x: (e - 1 - x) / x**2),
+            lambda value, E, u: (value - E) / (u * E),
         ),
         Lemma(
             "cflag.lemma15_2",
@@ -174,6 +187,8 @@ LEMMAS: dict[str, Lemma] = {
             lambda u: 32 * u**2 + 2,
             _QUARTER,
             _square_constant,
+            (0, lambda e, x: ((e - 1) / x) ** 2),
+            lambda value, E, u: (value / E) ** 2,
         ),
         Lemma(
             "cflag.lemma16",
@@ -183,6 +198,8 @@ LEMMAS: dict[str, Lemma] = {
             lambda u: Fraction(2),
             _TWELFTH,
             _error_sum_constant,
+            (2, lambda e, x: 2 * e / x**2),
+            lambda value, E, u: value / (u * E),
         ),
     )
 }

@@ -52,24 +52,14 @@ def supremum(lemma: Lemma, u: Fraction) -> Interval:
 
     For Lemma 12 it is 0 for u <= 1; above, 0 and 1 are what is proved, and the interval is that wide.
     """
-    if not lemma.exact:
+    if lemma.limit is None:
         return Fraction(0), Fraction(0) if u <= 1 else Fraction(1)
-    if lemma.id == "cflag.cor14":
-        return _bounds(lambda e: e / u, u - 1) if u > 1 else (Fraction(1), Fraction(1))
-    if lemma.id == "cflag.lemma16":
-        return _bounds(lambda e: 2 * e / u**2, u - 2) if u > 2 else (Fraction(1, 2), Fraction(1, 2))
-    shape: dict[str, Callable[[Fraction], Fraction]] = {
-        "cflag.lemma13": lambda e: (e - 1) / u,
-        "cflag.lemma15_1": lambda e: (e - 1 - u) / u**2,
-        "cflag.lemma15_2": lambda e: ((e - 1) / u) ** 2,
-    }
-    return _bounds(shape[lemma.id], u)
-
-
-def _bounds(of_exp: Callable[[Fraction], Fraction], x: Fraction) -> Interval:
-    """An increasing function of exp(x) on both sides of it."""
-    low, high = exp_bounds(x)
-    return of_exp(low), of_exp(high)
+    shift, of_exp = lemma.limit
+    x = max(u, Fraction(shift))
+    if x == shift:
+        return of_exp(Fraction(1), x), of_exp(Fraction(1), x)
+    low, high = exp_bounds(x - shift)
+    return of_exp(low, x), of_exp(high, x)
 
 
 def largest_step(lemma: Lemma, *, n: int, local_steps: int) -> Interval | None:
