@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.claims.engine.printing import in_text
-from cflag_theory.claims.pages.records import records
+from cflag_theory.claims.ledger import BOOK
 
 _NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
 _SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
@@ -20,7 +21,7 @@ _KNOWN = frozenset(["grad", "sum", "max", "min", "sqrt", "ln", "exp", "sup", "ce
 
 
 @cache
-def glossary() -> dict[tuple[str, str], str]:
+def glossary(book: Book = BOOK) -> dict[tuple[str, str], str]:
     """Meanings by row, or paper, and letter.
 
     Raises
@@ -29,11 +30,11 @@ def glossary() -> dict[tuple[str, str], str]:
         A letter without a meaning, or with two, or for a claim that there is not.
     """
     found = {}
-    for record in records("letter"):
+    for record in book.records("letter"):
         letter, others = record.line.said.behind("letter").cut(" for ")
         if not record.line.words:
             raise record.line.error("a letter is written 'letter L -- meaning'")
-        scopes = [record.claim or record.folder.replace("_", ""), *map(record.known, others.listed(", "))]
+        scopes = [record.claim or book.paper_of(record), *map(book.known, others.listed(", "))]
         for scope in scopes:
             if (scope, str(letter)) in found:
                 raise letter.error(f"{str(letter)!r} has two meanings for {scope}")
@@ -59,22 +60,22 @@ def base(letter: str) -> str:
     return _SUBSCRIPT.sub("", letter)
 
 
-def scope(id: str, letter: str) -> str | None:
+def scope(id: str, letter: str, book: Book = BOOK) -> str | None:
     """The row, or the paper, whose line gives the meaning of a letter; None without one."""
-    paper = "cfl" if id.startswith(("cfl.", "ours.cfl")) else "cflag"
-    return next((one for one in (id, paper) if {(one, letter), (one, base(letter))} & glossary().keys()), None)
+    known = glossary(book).keys()
+    return next((one for one in (id, book.home(id)) if {(one, letter), (one, base(letter))} & known), None)
 
 
-def meaning(id: str, letter: str) -> tuple[str, str] | None:
+def meaning(id: str, letter: str, book: Book = BOOK) -> tuple[str, str] | None:
     """The letter under which a row's glossary has this one, and what it stands for; None if it has not."""
-    found = scope(id, letter)
+    found = scope(id, letter, book)
     if found is None:
         return None
-    name = letter if (found, letter) in glossary() else base(letter)
-    return name, glossary()[found, name]
+    name = letter if (found, letter) in glossary(book) else base(letter)
+    return name, glossary(book)[found, name]
 
 
-def explained(id: str, text: str) -> dict[str, str]:
+def explained(id: str, text: str, book: Book = BOOK) -> dict[str, str]:
     """The letters of a row's formula with what they stand for."""
-    found = (meaning(id, letter) for letter in letters(text))
+    found = (meaning(id, letter, book) for letter in letters(text))
     return dict(one for one in found if one is not None)

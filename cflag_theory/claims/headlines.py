@@ -1,10 +1,11 @@
-"""The rows of the ledger that a reader looks for first, each with one line why its verdict is what it is."""
+"""The claims that a reader looks for first, each with one line why its verdict is what it is."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from cflag_theory.claims.pages.records import records
+from cflag_theory.claims.book import Book
+from cflag_theory.claims.ledger import BOOK
 
 #: Authors and title of each paper, by the name that its claims carry.
 PAPERS = {
@@ -16,6 +17,6 @@ PAPERS = {
 
 
 @cache
-def headlines() -> tuple[tuple[str, str], ...]:
-    """(id, why), in the order of the ledger."""
-    return tuple((record.claim, str(record.text)) for record in records("headline"))
+def headlines(book: Book = BOOK) -> tuple[tuple[str, str], ...]:
+    """(id, why), in the order of the claims."""
+    return tuple((record.claim, str(record.text)) for record in book.records("headline"))

@@ -1,4 +1,4 @@
-"""All claims by id, in paper order."""
+"""All claims by id, in paper order, and the book of both papers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cflag_theory.claims.pages.records import places
+from cflag_theory.claims.book import Book
+from cflag_theory.claims.pages import records
+from cflag_theory.claims.pages.records import Record, places
 from cflag_theory.errors import UnknownName
 
 if TYPE_CHECKING:
     from cflag_theory.claims.engine.claim import Claim
+
+#: The folder of each paper.
+PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
 
 #: The module of each claim, in this folder: the papers' claims in paper order, then what we prove instead. Every module
 #: has its claims in `CLAIMS`; `verify.checks` has a module of the same name.
@@ -51,3 +56,33 @@ def claim(id: str) -> Claim:
     """
     check_id(id)
     return LEDGER[id]()
+
+
+class _Ledger(Book):
+    of_ledger = True
+    papers = tuple(PAPERS)
+
+    def places(self) -> Mapping[str, str]:
+        return places()
+
+    def claim(self, id: str) -> Claim:
+        return claim(id)
+
+    def keys(self, id: str) -> tuple[str, ...] | None:
+        return records.keys(id)
+
+    def records(self, kind: str) -> tuple[Record, ...]:
+        return records.records(kind)
+
+    def written(self, id: str) -> str:
+        return records.written(id)
+
+    def home(self, id: str) -> str:
+        return "CFL" if id.startswith(("cfl.", "ours.cfl")) else "C-FLAG"
+
+    def paper_of(self, record: Record) -> str:
+        return next((paper for paper, folder in PAPERS.items() if folder == record.folder), "")
+
+
+#: Both papers, and what we prove instead.
+BOOK: Book = _Ledger()

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.pages.records import Record, keys, records, word
+from cflag_theory.claims.ledger import BOOK, LEDGER, claim
+from cflag_theory.claims.pages.records import Record, word
 from cflag_theory.claims.pages.text import Piece, tex
 
-PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
 #: Which versions of a paper print a line: the one that the ledger follows, the one of ICLR 2022, or both.
 VERSIONS = ("both", "2022", "later")
 
@@ -27,7 +27,7 @@ class Printed:
     Attributes
     ----------
     paper, place : str
-        "C-FLAG" or "CFL"; section, and the number of the equation, lemma, table or line of an algorithm.
+        The paper's name; section, and the number of the equation, lemma, table or line of an algorithm.
     version : str
         One of `VERSIONS`; the C-FLAG paper has one version, which is "both".
     rows : tuple of str
@@ -50,7 +50,7 @@ class Printed:
 
 
 @cache
-def printed(paper: str) -> tuple[Printed, ...]:
+def printed(paper: str, book: Book = BOOK) -> tuple[Printed, ...]:
     """The lines of one paper in the order of the claims that decide them.
 
     Raises
@@ -58,35 +58,37 @@ def printed(paper: str) -> tuple[Printed, ...]:
     PageError
         A line has no text, or names no part of a claim.
     """
-    return tuple(_printed(paper, one) for one in records("prints") if one.folder == PAPERS[paper])
+    return tuple(_printed(paper, one, book) for one in book.records("prints") if book.paper_of(one) == paper)
 
 
-def _printed(paper: str, record: Record) -> Printed:
+def _printed(paper: str, record: Record, book: Book) -> Printed:
     head, text = record.line.said.behind("prints").cut(" | ")
     if not text:
         raise record.line.error("what a paper prints is written 'prints place | text -- remark'")
     place, others = head.cut(" by ")
-    rows = [_row(record, one) for one in others.listed(", ")]
+    rows = [_row(record, one, book) for one in others.listed(", ")]
     if record.part:
         rows.insert(0, f"{record.claim}.{record.part}")
     elif record.claim and not rows:
-        parts = keys(record.claim)
+        parts = book.keys(record.claim)
         if parts and len(parts) > 1:
             raise place.error(f"which parts of {record.claim} decide it? say 'by' and name them: {', '.join(parts)}")
         rows.append(f"{record.claim}.{parts[0] if parts else 1}")
     version = next((one for one in VERSIONS if place.endswith(f" ({one})")), "both")
+    with record.line.placed():
+        quoted = tex(text)
     return Printed(
-        paper, place.removesuffix(f" ({version})"), version, tuple(rows), tex(text), record.line.words, record.claim
+        paper, place.removesuffix(f" ({version})"), version, tuple(rows), quoted, record.line.words, record.claim
     )
 
 
-def _row(record: Record, named: Piece) -> str:
+def _row(record: Record, named: Piece, book: Book) -> str:
     """A part of the claim, or of another, as the tables name it."""
     id, _, key = named.rpartition(".")
     if not id and not record.claim:
         raise named.error(f"{str(named)!r} stands outside of claims: name the claim and its part")
-    id = record.known(named.part(0, len(id))) if id else record.claim
-    if (parts := keys(id)) and key not in parts:
+    id = book.known(named.part(0, len(id))) if id else record.claim
+    if (parts := book.keys(id)) and key not in parts:
         raise named.error(f"{id} has no part {key!r}: use {', '.join(parts)}")
     return f"{id}.{key}"
 
@@ -96,10 +98,9 @@ def name(id: str, key: str) -> str:
     return f"{id}.{word(key)}"
 
 
-def of_part(id: str, key: str) -> tuple[Printed, ...]:
+def of_part(id: str, key: str, book: Book = BOOK) -> tuple[Printed, ...]:
     """What a part of a row decides, as it is printed."""
-    paper = {"cflag": "C-FLAG", "cfl": "CFL"}.get(id.partition(".")[0])
-    return () if paper is None else tuple(one for one in printed(paper) if name(id, key) in one.rows)
+    return tuple(one for one in printed(book.home(id), book) if name(id, key) in one.rows)
 
 
 def search(text: str = "") -> list[Claim]:

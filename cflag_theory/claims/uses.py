@@ -1,8 +1,8 @@
-"""What rests on what: which claims a printed proof uses, and which ones the checked proofs of the ledger use.
+"""What rests on what: which claims a printed proof uses, and which ones the checked proofs use.
 
 The first is read from the papers: `uses cflag.eq22, cflag.eq25 | place | words` under a claim of a page has the claims
 that its printed proof uses, the place where the paper says so, and its words; words in brackets are ours. The second is
-computed from the sources of the ledger's facts.
+computed from the sources of the claims' facts.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import statements
-from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.pages.records import records
-from cflag_theory.claims.printed import PAPERS
+from cflag_theory.claims.ledger import BOOK
 
 #: Kinds of arrows, and what an arrow from A to B means.
 KINDS = {
@@ -47,8 +46,8 @@ class Arrow:
 
 
 @cache
-def printed_uses(paper: str) -> tuple[Arrow, ...]:
-    """What the printed proofs of one paper use, in the order of the ledger.
+def printed_uses(paper: str, book: Book = BOOK) -> tuple[Arrow, ...]:
+    """What the printed proofs of one paper use, in the order of the claims.
 
     Raises
     ------
@@ -56,20 +55,20 @@ def printed_uses(paper: str) -> tuple[Arrow, ...]:
         A line without place or words, or that names no claim.
     """
     found = []
-    for record in records("uses"):
-        if record.folder == PAPERS[paper]:
+    for record in book.records("uses"):
+        if book.paper_of(record) == paper:
             ids, rest = record.text.cut(" | ")
             place, words = rest.cut(" | ")
             if not words:
                 raise record.line.error("what a proof uses is written 'uses claim, claim | place | words'")
-            found += [Arrow(record.claim, record.known(id), "printed", place, words) for id in ids.listed(", ")]
+            found += [Arrow(record.claim, book.known(id), "printed", place, words) for id in ids.listed(", ")]
     return tuple(found)
 
 
-def proof_uses(id: str) -> tuple[Arrow, ...]:
+def proof_uses(id: str, book: Book = BOOK) -> tuple[Arrow, ...]:
     """What the checked statements of a claim import from other claims; refutations are left out."""
     found: dict[tuple[str, str], list[str]] = {}
-    for part in claim(id).parts:
+    for part in book.claim(id).parts:
         for on, statement in statements(part).items():
             for source in (source for fact in statement.facts for source in fact.sources if source.claim != id):
                 words = f"{part.key}, {on}: {source.claim} part {source.part}, {source.on}"
@@ -78,32 +77,40 @@ def proof_uses(id: str) -> tuple[Arrow, ...]:
 
 
 @cache
-def arrows(paper: str) -> tuple[Arrow, ...]:
+def arrows(paper: str, book: Book = BOOK) -> tuple[Arrow, ...]:
     """All arrows between the claims of one paper and the theorems of ours that its notes point to or its proofs use.
 
     Parameters
     ----------
     paper : str
-        "C-FLAG" or "CFL".
+        One of `book.papers`.
+    book : Book
+        The ledger, or the pages of a stranger.
     """
-    own = [id for id in LEDGER if claim(id).paper == paper]
-    instead = [Arrow(id, one, "instead") for id in own for one in claim(id).instead]
-    found = [*printed_uses(paper), *instead]
+    own = book.own(paper)
+    instead = [Arrow(id, one, "instead") for id in own for one in book.instead(id)]
+    found = [*printed_uses(paper, book), *instead]
     # A theorem of ours comes in with the first arrow that leads to it, and brings what its own proof uses.
     waiting, seen = [*own, *(arrow.used for arrow in instead)], set()
     while waiting:
         id = waiting.pop(0)
         if id not in seen:
             seen.add(id)
-            found += (more := proof_uses(id))
+            found += (more := proof_uses(id, book))
             waiting += [arrow.used for arrow in more]
     return tuple(found)
 
 
-def ids(paper: str) -> tuple[str, ...]:
+def stated(among: Iterable[Arrow], book: Book = BOOK) -> list[Arrow]:
+    """The arrows that the paper has itself: on the pages of a stranger the proofs are its own."""
+    return [one for one in among if one.kind == "printed" or (one.kind in ("proof", "granted") and not book.of_ledger)]
+
+
+def ids(paper: str, book: Book = BOOK) -> tuple[str, ...]:
     """The claims of a paper in its order, then the theorems of ours among its arrows."""
-    ours = {one for arrow in arrows(paper) for one in (arrow.user, arrow.used)}
-    return tuple(id for id in LEDGER if claim(id).paper == paper or (claim(id).paper == "ours" and id in ours))
+    met = {one for arrow in arrows(paper, book) for one in (arrow.user, arrow.used)}
+    own = book.own(paper)
+    return (*own, *(id for id in book.places() if id.startswith("ours.") and id in met))
 
 
 def behind(start: str, among: Iterable[Arrow]) -> list[str]:

@@ -7,9 +7,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import MEANINGS
-from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, one_each, without_shortcuts
+from cflag_theory.claims.ledger import BOOK
+from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, one_each, stated, without_shortcuts
 from cflag_theory.cli.layers import Drawing, draw
 
 WIDTH, HEIGHT = 144.0, 38.0
@@ -39,19 +40,19 @@ _LINES = (
 )
 
 
-def kept(paper: str, start: str | None = None) -> tuple[list[str], list[Arrow]]:
+def kept(paper: str, start: str | None = None, book: Book = BOOK) -> tuple[list[str], list[Arrow]]:
     """The claims and arrows of a map.
 
     Without `start`, the claims of the paper; with it, what this claim rests on and what rests on it. Arrows that a
     path of others replaces are left out, and theorems of ours that the notes name belong to the boxes.
     """
-    uses = [arrow for arrow in arrows(paper) if arrow.kind != "instead"]
+    uses = [arrow for arrow in arrows(paper, book) if arrow.kind != "instead"]
     if start is None:
-        own = [id for id in ids(paper) if claim(id).paper == paper]
+        own = book.own(paper)
         return own, without_shortcuts([arrow for arrow in uses if {arrow.user, arrow.used} <= {*own}])
     down, up = {start, *behind(start, uses)}, {start, *beyond(start, uses)}
     near = [arrow for arrow in uses if {arrow.user, arrow.used} <= down or {arrow.user, arrow.used} <= up]
-    return [id for id in ids(paper) if id in down | up], without_shortcuts(near)
+    return [id for id in ids(paper, book) if id in down | up], without_shortcuts(near)
 
 
 def svg(
@@ -63,6 +64,7 @@ def svg(
     start: str | None = None,
     page: str = "index.html",
     alone: bool = True,
+    book: Book = BOOK,
 ) -> str:
     """The map as SVG.
 
@@ -82,29 +84,31 @@ def svg(
         The page of the report to which the boxes lead, "" for the same page.
     alone : bool
         Whether the picture brings its style; on the report's page that is done once.
+    book : Book
+        The ledger, or the pages of a stranger.
     """
     pairs = one_each(among)
     met = {one for pair in pairs for one in pair}
     joined = [one for one in names if one in met] or list(names)
     single = [one for one in names if one not in joined]
-    heights = {one: HEIGHT + _LINE * len(claim(one).instead) for one in names}
+    heights = {one: HEIGHT + _LINE * len(book.instead(one)) for one in names}
     drawing = draw(joined, list(pairs), width=WIDTH, heights=heights, gaps=(12.0, 36.0), most=_MOST)
     width = max(drawing.width, 4 * _STEP) + 2 * _MARGIN
     beside = int((width - 2 * _MARGIN) // _STEP)
     rows = [single[first : first + beside] for first in range(0, len(single), beside)]
     top, shift = _MARGIN + _LEGEND, (width - drawing.width) / 2
-    broken = _broken(among, labels)
-    body = [_legend(labels, names)]
-    body += [_arrow(drawing, pair, pairs[pair], pair[0] in broken, shift, top) for pair in pairs]
-    body += [_node(id, labels, drawing.at[id][0] + shift, drawing.at[id][1] + top, page, id == start) for id in joined]
+    broken = _broken(among, labels, book)
+    body = [_legend(labels, names, book)]
+    body += [_arrow(drawing, pair, pairs[pair], pair[0] in broken, shift, top, book) for pair in pairs]
+    places = {id: (drawing.at[id][0] + shift, drawing.at[id][1] + top) for id in joined}
+    body += [_node(id, labels, *places[id], page, id == start, book) for id in joined]
     foot = top + drawing.height
     if rows:
         body.append(f'<text class="head" x="{_MARGIN:g}" y="{foot + 34:.0f}">No arrow leads to or from these:</text>')
         foot += 46
     for row in rows:
-        body += [
-            _node(id, labels, _MARGIN + WIDTH / 2 + place * _STEP, foot, page, False) for place, id in enumerate(row)
-        ]
+        lefts = {id: _MARGIN + WIDTH / 2 + place * _STEP for place, id in enumerate(row)}
+        body += [_node(id, labels, lefts[id], foot, page, False, book) for id in row]
         foot += max(heights[id] for id in row) + 12
     foot += _MARGIN
     style = f"<style>{style_sheet()}</style>" if alone else ""
@@ -120,22 +124,21 @@ def style_sheet() -> str:
     return files(__package__).joinpath("templates", "map.css").read_text(encoding="utf-8")
 
 
-def _broken(among: Collection[Arrow], labels: Mapping[str, str]) -> set[str]:
+def _broken(among: Collection[Arrow], labels: Mapping[str, str], book: Book) -> set[str]:
     """The false claims, and what rests on them by printed proofs."""
-    printed = [arrow for arrow in among if arrow.kind == "printed"]
+    printed = stated(among, book)
     false = [id for id, label in labels.items() if label == "false"]
     return {*false, *(one for id in false for one in beyond(id, printed))}
 
 
-def _kind(drawn: Sequence[Arrow], broken: bool) -> str:
-    kinds = {arrow.kind for arrow in drawn}
-    if "printed" in kinds:
+def _kind(drawn: Sequence[Arrow], broken: bool, book: Book) -> str:
+    if stated(drawn, book):
         return "broken" if broken else "printed"
     return "proof"
 
 
 def _arrow(
-    drawing: Drawing, pair: tuple[str, str], drawn: Sequence[Arrow], broken: bool, shift: float, top: float
+    drawing: Drawing, pair: tuple[str, str], drawn: Sequence[Arrow], broken: bool, shift: float, top: float, book: Book
 ) -> str:
     points = [(x + shift, y + top) for x, y in drawing.paths[pair]]
     (x, y), path = points[0], ""
@@ -150,37 +153,37 @@ def _arrow(
             else f"C{x:.0f} {middle:.0f} {right:.0f} {middle:.0f} {right:.0f} {end:.0f}"
         )
         x, y = right, down
-    kind = _kind(drawn, broken)
+    kind = _kind(drawn, broken, book)
     head = f'<path class="tip" d="M{x - 3.5:.0f} {y - 6:.0f}h7L{x:.0f} {y:.0f}z"/>'
-    return (
-        f'<g class="arrow {kind}"><title>{escape(_told(pair, drawn))}</title><path class="line" d="{path}"/>{head}</g>'
-    )
+    told = escape(_told(pair, drawn, book))
+    return f'<g class="arrow {kind}"><title>{told}</title><path class="line" d="{path}"/>{head}</g>'
 
 
-def _told(pair: tuple[str, str], drawn: Sequence[Arrow]) -> str:
+def _told(pair: tuple[str, str], drawn: Sequence[Arrow], book: Book) -> str:
     used, user = pair
-    how = {"printed": "the paper's proof", "proof": "our proof", "granted": "our proof, as a hypothesis"}
+    proof = "our proof" if book.of_ledger else "its proof"
+    how = {"printed": "the paper's proof", "proof": proof, "granted": f"{proof}, as a hypothesis"}
     return "\n".join(
         f"{user} uses {used} ({how[one.kind]}). {one.place}: {one.words}".replace(" : ", " ") for one in drawn
     )
 
 
-def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, chosen: bool) -> str:
-    subject = claim(id)
+def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, chosen: bool, book: Book) -> str:
+    subject = book.claim(id)
     label = labels.get(id, "open")
-    name = id if subject.paper == "ours" else id.partition(".")[2]
+    name = id.partition(".")[2] if subject.paper == book.home(id) else id
     kind = " ours" if subject.paper == "ours" else ""
     left = x - WIDTH / 2
     parts = [
-        f'<a href="{page}#{escape(id)}" class="node {label}{kind}{" chosen" if chosen else ""}">'
+        f'<a href="{page}#{escape(id)}" class="node {escape(label)}{kind}{" chosen" if chosen else ""}">'
         f"<title>{escape(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
         f'<rect x="{left:.0f}" y="{top:.0f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
         f'<text class="place" x="{x:.0f}" y="{top + 16:.0f}">{escape(_place(subject.where))}</text>'
         f'<text class="name" x="{x:.0f}" y="{top + 31:.0f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
     ]
-    for index, one in enumerate(subject.instead):
+    for index, one in enumerate(book.instead(id)):
         y = top + HEIGHT + _LINE * index
-        words = f"{one}, {claim(one).where}: {claim(one).title} ({labels.get(one, 'open')})"
+        words = f"{one}, {book.claim(one).where}: {book.claim(one).title} ({labels.get(one, 'open')})"
         parts.append(
             f'<a href="{page}#{one}" class="instead"><title>{escape(words)}</title>'
             f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
@@ -213,7 +216,7 @@ def shortened(text: str, most: int) -> str:
     return (whole if 4 * len(whole) > 3 * most else cut).rstrip(" ,:") + "…"
 
 
-def _legend(labels: Mapping[str, str], shown: Sequence[str]) -> str:
+def _legend(labels: Mapping[str, str], shown: Sequence[str], book: Book) -> str:
     found, x = [], _MARGIN
     for label in LABELS:
         if any(labels.get(id, "open") == label for id in shown):
@@ -223,12 +226,14 @@ def _legend(labels: Mapping[str, str], shown: Sequence[str]) -> str:
                 f'<text class="name" x="{x + width / 2:.0f}" y="24">{label}</text></g>'
             )
             x += width + 8
-    for index, (kind, words) in enumerate(_LINES):
+    for index, (kind, words) in enumerate(_LINES if book.of_ledger else _LINES[:2]):
         y = 46 + index * 18
         found.append(
             f'<g class="arrow {kind}"><path class="line" d="M{_MARGIN:g} {y}h26"/>'
             f'<path class="tip" d="M{_MARGIN + 26:g} {y - 3.5}v7l6 -3.5z"/></g>' + _key(y, words)
         )
+    if not book.of_ledger:
+        return "".join(found)
     sample = f'<g class="instead"><rect x="{_MARGIN:g}" y="94" width="32" height="13"/></g>'
     return "".join([*found, sample, _key(100, "theorems of ours to which the notes on the claim point")])
 
@@ -237,23 +242,27 @@ def _key(y: float, words: str) -> str:
     return f'<text class="key" x="{_MARGIN + 42:g}" y="{y + 4:g}">{escape(words)}</text>'
 
 
-def dot(names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str]) -> str:
+def dot(names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str], book: Book = BOOK) -> str:
     """The map for Graphviz; an arrow from A to B says that B uses A."""
     lines = ["digraph claims {", "  node [shape=box, style=filled, fillcolor=white];"]
     for id in names:
-        words = f"{id}\\n{claim(id).where}".replace('"', "'")
+        where = book.claim(id).where.replace("\\", "\\\\").replace('"', "'")
+        words = f"{id}\\n{where}"
         lines.append(f'  "{id}" [label="{words}", class="{labels.get(id, "open")}"];')
     for (used, user), drawn in one_each(among).items():
-        lines.append(f'  "{used}" -> "{user}" [class="{_kind(drawn, False)}"];')
+        lines.append(f'  "{used}" -> "{user}" [class="{_kind(drawn, False, book)}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def data(names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str]) -> dict[str, Any]:
+def data(
+    names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str], book: Book = BOOK
+) -> dict[str, Any]:
     """The map as plain values."""
+    claims = map(book.claim, names)
     return {
         "claims": [
-            {"id": id, "where": claim(id).where, "title": claim(id).title, "verdict": labels.get(id, "open")}
-            for id in names
+            {"id": one.id, "where": one.where, "title": one.title, "verdict": labels.get(one.id, "open")}
+            for one in claims
         ],
         "arrows": [
             {"user": one.user, "used": one.used, "kind": one.kind, "place": one.place, "words": one.words}

@@ -13,8 +13,12 @@ LONGEST_FRACTION = 60
 
 
 def breakable(latex: str) -> str:
-    """A formula that TeX may break between its terms: brackets of fixed size, long fractions on the line."""
+    """A formula that TeX may break between its terms: brackets of fixed size, long fractions on the line.
+
+    It neither ends before its end nor begins a tag of HTML.
+    """
     text = re.sub(r"\\(?:left|right)(?![A-Za-z])\s?", "", latex).replace(r"\mathbf{E}", r"\mathbb{E}")
+    text = re.sub(r"<(?=[^\s=])", "< ", re.sub(r"\\*([$%])", r"\\\1", text)).rstrip("\\")
     place = 0
     while (start := text.find(r"\frac{", place)) >= 0:
         above, after = _group(text, start + 5)

@@ -11,16 +11,19 @@ from pathlib import Path
 
 import sympy as sp
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.steps import Induction, Step, Use
 from cflag_theory.claims.engine.transcript import transcript
-from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.ledger import BOOK, LEDGER, claim
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.printed import of_part
 from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.cli.documents import Document, LaTeX, Markdown
 from cflag_theory.errors import InvalidInput, OutputError
+from cflag_theory.files import check_writable
 from cflag_theory.verify.verdict import REFUTES, REFUTING, Evidence, PartVerdict, Verdict
 
 TITLES = {
@@ -33,6 +36,11 @@ FORMATS: dict[str, Callable[..., Document]] = {".tex": LaTeX, ".md": Markdown}
 MARK = "written by cflag errata"
 #: Steps of a proof that are listed.
 OUTLINE = 10
+#: What computes a counterexample again, for pages of a stranger and for the ledger.
+_AGAIN = (
+    "`cflag verify FOLDER-OR-PAGE ID` prints the evidence on a statement, and",
+    "`cflag show ID` prints the evidence on a statement, and `cflag show ID --replay`",
+)
 WRONG = {
     "typo": "Misprint",
     "needs-hypothesis": "A hypothesis is missing",
@@ -46,6 +54,7 @@ def check_target(out: Path) -> None:
         raise InvalidInput(f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .tex or .md")
     if not out.parent.is_dir():
         raise OutputError(f"there is no folder {str(out.parent)!r}: make it, or choose another with --out")
+    check_writable(out.parent)
     if not out.exists():
         return
     try:
@@ -63,19 +72,21 @@ def rows(paper: str) -> list[str]:
     return own + [id for id in LEDGER if id in named]
 
 
-def errata(verdicts: Sequence[Verdict], paper: str, document: Document) -> str:
+def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Book = BOOK) -> str:
     """The list as text.
 
     Parameters
     ----------
     verdicts : sequence of Verdict
-        Of `rows(paper)`.
+        Of `rows(paper)`, or of the claims of a stranger's pages.
     paper : str
-        "C-FLAG" or "CFL".
+        One of `book.papers`.
     document : Document
         An empty one, which says how things are written.
+    book : Book
+        The ledger, or the pages of a stranger.
     """
-    own = [verdict for verdict in verdicts if verdict.claim.paper == paper]
+    own = [verdict for verdict in verdicts if verdict.claim.id in {*book.own(paper)}]
     found = [one for verdict in own for one in _parts(verdict)]
     wrong = [one for one in found if one[2].verdict in WRONG]
     loose = [one for one in found if one[2].verdict == "loose"]
@@ -83,31 +94,32 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document) -> str:
     named = dict.fromkeys(id for verdict, _, state in wrong if state.verdict == "false" for id in verdict.instead)
     ours = [verdict for verdict in verdicts if verdict.claim.id in named and verdict.verdict == "holds"]
     numbers = {verdict.claim.id: f"A{place}" for place, verdict in enumerate(ours, 1)}
-    document.begin(f"Errata: {TITLES[paper]}", MARK)
-    for words in _introduction(len(found), wrong, loose, left):
+    document.begin(f"Errata: {TITLES.get(paper, paper)}", MARK)
+    for words in _introduction(len(found), wrong, loose, left, book):
         document.text(words)
-    document.section("Standing assumptions")
-    document.items(PREAMBLE[paper])
+    if paper in PREAMBLE:
+        document.section("Standing assumptions")
+        document.items(PREAMBLE[paper])
     document.section("Errata")
     for place, (verdict, part, state) in enumerate(wrong, 1):
-        _erratum(document, f"{place}", verdict, part, state, numbers)
+        _erratum(document, f"{place}", verdict, part, state, numbers, book)
     if loose:
         document.section("Constants that can be improved")
         document.text("These statements are true as printed. A smaller constant is proved.")
     for place, (verdict, part, _) in enumerate(loose, len(wrong) + 1):
-        _loose(document, f"{place}", verdict, part)
+        _loose(document, f"{place}", verdict, part, book)
     if left:
         document.section("Not decided")
         document.text("We could neither prove nor refute these statements.")
     for place, (verdict, part, _) in enumerate(left, len(wrong) + len(loose) + 1):
         _heading(document, f"{place}", verdict.claim, part, "Open")
-        _printed(document, verdict.claim, part)
+        _printed(document, verdict.claim, part, book)
     if ours:
         document.section("What can be proved instead")
         document.text("Theorems of ours, to which the errata refer. They use the notation of the paper.")
     for verdict in ours:
-        _theorem(document, numbers[verdict.claim.id], verdict.claim)
-    return document.end()
+        _theorem(document, numbers[verdict.claim.id], verdict.claim, book)
+    return bare(document.end())
 
 
 def _parts(verdict: Verdict) -> Iterator[tuple[Verdict, Part, PartVerdict]]:
@@ -117,7 +129,11 @@ def _parts(verdict: Verdict) -> Iterator[tuple[Verdict, Part, PartVerdict]]:
 
 
 def _introduction(
-    total: int, wrong: Sequence[tuple[Verdict, Part, PartVerdict]], loose: Sequence[object], left: Sequence[object]
+    total: int,
+    wrong: Sequence[tuple[Verdict, Part, PartVerdict]],
+    loose: Sequence[object],
+    left: Sequence[object],
+    book: Book,
 ) -> Iterable[str]:
     counts = [sum(state.verdict == name for _, _, state in wrong) for name in WRONG]
     yield (
@@ -133,8 +149,7 @@ def _introduction(
         f"of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a further "
         f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we could not "
         "decide. All counts and numbers were computed when this file was written. Proofs were checked by two exact "
-        "engines, sympy and z3; `cflag show ID` prints the evidence on a statement, and `cflag show ID --replay` "
-        "computes its counterexample again."
+        f"engines, sympy and z3; {_AGAIN[book.of_ledger]} computes its counterexample again."
     )
 
 
@@ -144,33 +159,39 @@ def _heading(document: Document, number: str, subject: Claim, part: Part, kind: 
     document.small(f"{kind}. `{subject.id}`{several}.")
 
 
-def _printed(document: Document, subject: Claim, part: Part) -> None:
-    for one in of_part(subject.id, part.key):
+def _printed(document: Document, subject: Claim, part: Part, book: Book) -> None:
+    for one in of_part(subject.id, part.key, book):
         version = {"both": "", "2022": ", 2022 version only", "later": ", not in the 2022 version"}[one.version]
         document.quotation(f"{one.place}{version}", one.text)
         if one.remark:
             document.small(one.remark)
-    _stated(document, "We read this as", part.printed)
+    _stated(document, "We read this as" if book.of_ledger else "Statement", part.printed, book)
     if part.reading:
         document.labelled("Reading", f"{part.reading}.")
 
 
 def _erratum(
-    document: Document, number: str, verdict: Verdict, part: Part, state: PartVerdict, numbers: Mapping[str, str]
+    document: Document,
+    number: str,
+    verdict: Verdict,
+    part: Part,
+    state: PartVerdict,
+    numbers: Mapping[str, str],
+    book: Book,
 ) -> None:
     subject = verdict.claim
     _heading(document, number, subject, part, WRONG[state.verdict])
-    _printed(document, subject, part)
+    _printed(document, subject, part, book)
     refuting = [e for e in verdict.evidence if (e.part, e.on, e.finding) == (part.key, "printed", REFUTES)]
     exact = sorted((e for e in refuting if e.kind in REFUTING), key=_size)
     for item in exact[:1]:
         _counterexample(document, item)
         if part.refutation is not None and "refutation" in item.data:
-            _stated(document, "For this instance", part.refutation)
+            _stated(document, "For this instance", part.refutation, book)
             _proof(document, part.refutation)
     if part.repair and state.verdict != "false":
         document.labelled("Proposed correction", f"{part.repair.words}.")
-        _stated(document, "Corrected statement", part.repair.statement)
+        _stated(document, "Corrected statement", part.repair.statement, book)
         _proof(document, part.repair.statement)
     elif places := [numbers[id] for id in verdict.instead if id in numbers]:
         document.labelled("Proposed correction", f"no local one is known to us; see {', '.join(places)} below.")
@@ -198,20 +219,20 @@ def _counterexample(document: Document, item: Evidence) -> None:
         document.text(item.summary)
 
 
-def _stated(document: Document, title: str, statement: Statement) -> None:
+def _stated(document: Document, title: str, statement: Statement, book: Book) -> None:
     document.labelled(title, statement.words)
     if statement.relation is not None:
         document.formula(in_latex(statement.relation))
     assumed = assumptions(statement)
     if assumed:
-        document.facts("Under", [(_told(fact), "") for fact in assumed])
+        document.facts("Under", [(_told(fact, book), "") for fact in assumed])
     if where := [fact for fact in statement.definitions if fact not in assumed]:
-        document.facts("Where", [(_told(fact), in_latex(fact.relation)) for fact in where])
+        document.facts("Where", [(_told(fact, book), in_latex(fact.relation)) for fact in where])
 
 
-def _told(fact: Fact) -> str:
+def _told(fact: Fact, book: Book) -> str:
     """What a fact says, and which places of the paper show it."""
-    places = dict.fromkeys(claim(source.claim).where for source in fact.sources)
+    places = dict.fromkeys(book.claim(source.claim).where for source in fact.sources)
     return fact.words.rstrip(".") + (f" (from {' and '.join(places)})" if places else "")
 
 
@@ -231,18 +252,18 @@ def _reason(step: Step) -> str:
     return step.rule if isinstance(step, Use) else "induction" if isinstance(step, Induction) else "algebra"
 
 
-def _loose(document: Document, number: str, verdict: Verdict, part: Part) -> None:
+def _loose(document: Document, number: str, verdict: Verdict, part: Part, book: Book) -> None:
     _heading(document, number, verdict.claim, part, "True as printed")
-    _printed(document, verdict.claim, part)
+    _printed(document, verdict.claim, part, book)
     if part.sharp is not None:
-        _stated(document, "With a smaller constant", part.sharp.statement)
+        _stated(document, "With a smaller constant", part.sharp.statement, book)
         document.text(f"The printed constant is {part.sharp.factor:.4g} times as large.")
         _proof(document, part.sharp.statement)
 
 
-def _theorem(document: Document, number: str, subject: Claim) -> None:
+def _theorem(document: Document, number: str, subject: Claim, book: Book) -> None:
     document.heading(number, subject.title)
     document.small(f"`{subject.id}`.")
     for part in subject.parts:
-        _stated(document, f"Part {part.key}" if len(subject.parts) > 1 else "Statement", part.printed)
+        _stated(document, f"Part {part.key}" if len(subject.parts) > 1 else "Statement", part.printed, book)
         _proof(document, part.printed)

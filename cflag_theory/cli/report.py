@@ -15,6 +15,7 @@ from typing import Any
 from sympy import Symbol
 
 from cflag_theory import __version__
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
 from cflag_theory.claims.engine.claim import MEANINGS, Claim, Statement
@@ -25,8 +26,8 @@ from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, Line, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
-from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.pages.records import written
+from cflag_theory.claims.ledger import BOOK
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.printed import of_part
 from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.claims.uses import ids
@@ -51,8 +52,11 @@ def write_report(
     nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
     collected: str = "",
+    book: Book = BOOK,
 ) -> Path:
-    """Write index.html, maps, derivations, ledger.json, rates.json, cfl_rates.json and figures; return the page.
+    """Write index.html, maps, derivations and ledger.json; return the page.
+
+    Of the ledger also rates.json, cfl_rates.json and figures, and the page has step sizes that are safe.
 
     Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
     older report as it was.
@@ -62,7 +66,7 @@ def write_report(
     folder : path
         Made if it does not exist; other files in it are left alone.
     verdicts : sequence of Verdict
-        The ledger part.
+        Of claims of the book.
     derivations : mapping, optional
         Pages of derivations by claim, as `derivation_page` makes them where none are given.
     rates : sequence of mappings
@@ -75,6 +79,8 @@ def write_report(
         What the reader should know about this run, such as a data set that was missing.
     collected : str
         When the evidence was collected, if not now.
+    book : Book
+        The ledger, or the pages of a stranger.
 
     Raises
     ------
@@ -82,18 +88,22 @@ def write_report(
         If the folder cannot be written.
     """
     target = own_folder(folder)
+    if derivations is None:
+        derivations = {id: derivation_page(id, word, book) for id, word in proved(verdicts)}
     with whole_set(target, last="index.html") as draft:
-        figures = _figures(draft, rates, cfl_rates, nqm_panels)
-        write_text(draft / "ledger.json", json.dumps([v.to_json() for v in verdicts], indent=1))
-        write_text(draft / "rates.json", json.dumps(list(rates), indent=1))
-        write_text(draft / "cfl_rates.json", json.dumps(list(cfl_rates), indent=1))
-        environment = _environment()
-        pages = {id: derivation_page(id, word) for id, word in proved(verdicts)} if derivations is None else derivations
-        for id, derived in pages.items():
-            write_text(draft / derivations_name(id), derived)
-        page = _page(environment, draft, verdicts, rates, notes, figures, {*pages}, collected)
-        write_text(draft / "index.html", page)
+        figures = _figures(draft, rates, cfl_rates, nqm_panels) if book.of_ledger else []
+        _write(draft / "ledger.json", json.dumps([v.to_json() for v in verdicts], indent=1))
+        if book.of_ledger:
+            _write(draft / "rates.json", json.dumps(list(rates), indent=1))
+            _write(draft / "cfl_rates.json", json.dumps(list(cfl_rates), indent=1))
+        for id, derived in derivations.items():
+            _write(draft / derivations_name(id), derived)
+        _write(draft / "index.html", _page(draft, verdicts, rates, notes, figures, {*derivations}, collected, book))
     return target / "index.html"
+
+
+def _write(path: Path, text: str) -> None:
+    write_text(path, bare(text))
 
 
 def _figures(
@@ -199,7 +209,7 @@ def _environment() -> Any:
     environment.filters["mathml"] = of_relation
     environment.filters["derivation"] = derivation
     environment.filters["settings"] = settings
-    environment.filters["printed"] = lambda part, id: of_part(id, part.key)
+    environment.filters["printed"] = lambda part, id, book: of_part(id, part.key, book)
     environment.filters["quotation"] = quotation
     environment.filters["counterexample"] = counterexample
     environment.filters["failure"] = failure
@@ -230,42 +240,42 @@ def proved(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     return [(verdict.claim.id, verdict.verdict) for verdict in verdicts if proved_statements(verdict.claim)]
 
 
-def derivation_page(id: str, verdict: str) -> str:
+def derivation_page(id: str, verdict: str, book: Book = BOOK) -> str:
     """The derivations of a claim, as a page."""
-    subject = claim(id)
+    subject = book.claim(id)
     page: str = (
         _environment()
         .get_template("derivations.html")
-        .render(claim=subject, verdict=verdict, proved=proved_statements(subject), written=written(id))
+        .render(claim=subject, verdict=verdict, proved=proved_statements(subject), written=book.written(id))
     )
     return page
 
 
-def _maps(draft: Path, by_id: Mapping[str, Verdict]) -> list[dict[str, Any]]:
+def _maps(draft: Path, by_id: Mapping[str, Verdict], book: Book = BOOK) -> list[dict[str, Any]]:
     """How the claims depend on each other, for each paper of which all are decided; the maps are also files."""
     labels = {id: verdict.verdict for id, verdict in by_id.items()}
     found = []
-    for paper in ("C-FLAG", "CFL"):
-        if {*ids(paper)} <= {*labels}:
-            names, among = claim_map.kept(paper)
-            title = f"How the claims of {paper} depend on each other: {sentence(paper, labels)}"
-            file = f"map-{paper.lower()}.svg"
-            write_text(draft / file, claim_map.svg(names, among, labels, title=title))
+    for paper in book.papers:
+        if {*ids(paper, book)} <= {*labels}:
+            names, among = claim_map.kept(paper, book=book)
+            told = sentence(paper, labels, book)
+            title = f"How the claims of {paper} depend on each other: {told}"
+            file = f"map-{paper.lower().replace(' ', '-')}.svg"
+            _write(draft / file, claim_map.svg(names, among, labels, title=title, book=book))
             found.append(
                 {
                     "paper": paper,
                     "file": file,
-                    "svg": claim_map.svg(names, among, labels, title=title, page="", alone=False),
-                    "sentence": sentence(paper, labels),
-                    "roots": roots(breaks(paper, labels)),
-                    "instead": {id: stand_ins(id, labels) for id in names},
+                    "svg": claim_map.svg(names, among, labels, title=title, page="", alone=False, book=book),
+                    "sentence": told,
+                    "roots": roots(breaks(paper, labels, book)),
+                    "instead": {id: stand_ins(id, labels, book) for id in names},
                 }
             )
     return found
 
 
 def _page(
-    environment: Any,
     draft: Path,
     verdicts: Sequence[Verdict],
     rates: Sequence[Mapping[str, Any]],
@@ -273,10 +283,12 @@ def _page(
     figures: Sequence[tuple[str, str, Path]],
     derived: set[str],
     collected: str,
+    book: Book,
 ) -> str:
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
-    page: str = environment.get_template("report.html").render(
+    template = _environment().get_template("report.html")
+    page: str = template.render(
         verdicts=verdicts,
         by_id=by_id,
         # A report on some claims has no links to the others.
@@ -284,22 +296,23 @@ def _page(
         counts=counts(verdicts),
         meanings=MEANINGS,
         answers=ANSWERS,
-        preamble=PREAMBLE,
-        census=census(verdicts),
+        book=book,
+        preamble={paper: PREAMBLE[paper] for paper in book.papers if paper in PREAMBLE},
+        census=census(verdicts) if book.of_ledger else None,
         papers=papers,
         kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
         rates=rates,
         fit_rule=FIT_RULE,
         notes=notes,
         figures=[(title, text, path.name) for title, text, path in figures],
-        headlines=[(by_id[id], why) for id, why in headlines() if id in by_id],
+        headlines=[(by_id[id], why) for id, why in headlines(book) if id in by_id],
         papers_in_full=PAPERS,
         derived=derived,
         collected=collected,
         derivations_name=derivations_name,
         proved_statements=proved_statements,
-        box=box(),
-        maps=_maps(draft, by_id),
+        box=box() if book.of_ledger else None,
+        maps=_maps(draft, by_id, book),
         map_style=claim_map.style_sheet(),
         fates=FATES,
         version=__version__,

@@ -111,7 +111,8 @@ def _is_formula(token: str) -> bool:
 
 
 def _between(run: str, dollar: str, expectation: bool) -> str:
-    return f"{dollar}{formula(run, expectation=expectation)}{dollar}"
+    # A sign before a letter would begin a tag of HTML.
+    return f"{dollar}{re.sub('<(?=[^ =])', '< ', formula(run, expectation=expectation))}{dollar}"
 
 
 def formula(text: str, *, expectation: bool = False) -> str:

@@ -51,7 +51,7 @@ _SECONDS, _PROOF = 20.0, 60.0
 
 
 def verify_folder(
-    path: Path | str,
+    path: Path | str | Folder,
     ids: Sequence[str] = (),
     *,
     seed: int = 0,
@@ -66,17 +66,17 @@ def verify_folder(
 
     Parameters
     ----------
-    path : path
-        A page, which may `use` others beside it, or a folder of pages.
+    path : path or Folder
+        A page, which may `use` others beside it, or a folder of pages; or one of them that is read.
     ids : sequence of str
         Claims; by default all.
     seed, level, jobs, prover, progress
         As `verify` takes them; level "full" draws more instances.
     """
     check_words(level, prover)
-    folder = pages_of(path)
+    folder = path if isinstance(path, Folder) else pages_of(path)
     wanted = [folder.claim(id) for id in ids or folder.claims]
-    calls = [(str(path), _state(folder), one.id, seed, level, prover) for one in wanted]
+    calls = [(str(folder.path), _state(folder), one.id, seed, level, prover) for one in wanted]
     verdicts, found = [], dict[str, Any]()
     for subject, (evidence, entries) in zip(wanted, across(_collected, calls, jobs), strict=True):
         verdicts.append(decide(subject, evidence))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids
+from cflag_theory.claims.book import Book
+from cflag_theory.claims.ledger import BOOK
+from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, stated
 
 #: What became of a claim whose printed proof uses a false one, from best to worst.
 FATES = {
@@ -66,29 +67,31 @@ class Break:
         return [id for id, fate in self.fates.items() if fate in fates]
 
 
-def stand_ins(id: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+def stand_ins(id: str, labels: Mapping[str, str], book: Book = BOOK) -> tuple[str, ...]:
     """The theorems of ours to which the notes on a claim point, those that hold."""
-    return tuple(one for one in claim(id).instead if labels.get(one) in ("holds", "loose"))
+    return tuple(one for one in book.instead(id) if labels.get(one) in ("holds", "loose"))
 
 
-def breaks(paper: str, labels: Mapping[str, str]) -> list[Break]:
+def breaks(paper: str, labels: Mapping[str, str], book: Book = BOOK) -> list[Break]:
     """The false claims of a paper, in its order.
 
     Parameters
     ----------
     paper : str
-        "C-FLAG" or "CFL".
+        One of `book.papers`.
     labels : mapping of str to str
         Verdicts by id; what has none is taken for open.
+    book : Book
+        The ledger, or the pages of a stranger.
     """
-    among = arrows(paper)
-    printed = [arrow for arrow in among if arrow.kind == "printed"]
+    among = arrows(paper, book)
+    printed = stated(among, book)
     found = []
-    for id in ids(paper):
+    for id in ids(paper, book):
         if labels.get(id) == "false":
             fallen = set(beyond(id, printed))
-            fates = {one: fate(one, id, among, labels) for one in ids(paper) if one in fallen}
-            found.append(Break(id, fates, stand_ins(id, labels)))
+            fates = {one: fate(one, id, among, labels, book) for one in ids(paper, book) if one in fallen}
+            found.append(Break(id, fates, stand_ins(id, labels, book)))
     return found
 
 
@@ -98,13 +101,13 @@ def roots(found: Iterable[Break]) -> list[Break]:
     return [one for one in found if one.fates and not any(one.claim in other.fates for other in found)]
 
 
-def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str]) -> str:
+def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str], book: Book = BOOK) -> str:
     """What became of a claim whose printed proof uses a broken one: a key of `FATES`."""
     label = labels.get(id, "open")
     if label in ("assumption", "question"):
         return "stated"
     if label not in _PROVED:
-        return "ours" if stand_ins(id, labels) else "lost"
+        return "ours" if stand_ins(id, labels, book) else "lost"
     checked = [arrow for arrow in among if arrow.kind in ("proof", "granted")]
     taken = {arrow.used for arrow in checked if arrow.kind == "granted" and arrow.user in {id, *behind(id, checked)}}
     return "given" if broken in taken else _PROVED[label]
@@ -120,20 +123,20 @@ def worst_fates(found: Iterable[Break]) -> dict[str, str]:
     return worst
 
 
-def result_name(id: str) -> str:
+def result_name(id: str, book: Book = BOOK) -> str:
     """How the paper names the result that a claim is, such as "Lemma 3, (11)"; empty for a line or a remark."""
-    where = claim(id).where
+    where = book.claim(id).where
     names = re.findall(
         r"(?:Theorem|Lemma|Corollary|Proposition) (?:[A-Z]\.)?\d+(?:\.\d+)?", where.partition("after ")[0]
     )
     return where if names and where.startswith(names[0]) and len(where) < 20 else " and ".join(names)
 
 
-def sentence(paper: str, labels: Mapping[str, str]) -> str:
+def sentence(paper: str, labels: Mapping[str, str], book: Book = BOOK) -> str:
     """The breaks of one paper in words, computed from the arrows and the verdicts: counts, then the named results."""
-    found = breaks(paper, labels)
+    found = breaks(paper, labels, book)
     worst = worst_fates(found)
-    fallen = {id: worst[id] for id in ids(paper) if worst.get(id, "stated") != "stated"}
+    fallen = {id: worst[id] for id in ids(paper, book) if worst.get(id, "stated") != "stated"}
     if not fallen:
         return f"{paper}: no claim rests on one that is false."
     counted, named = [], []
@@ -143,8 +146,9 @@ def sentence(paper: str, labels: Mapping[str, str]) -> str:
             counted.append(f"{len(chosen)} {singular if len(chosen) == 1 else plural}")
         # One theorem may be several claims: a rate for each class of functions.
         results: dict[str, list[str]] = {}
-        for id in filter(result_name, chosen):
-            results.setdefault(result_name(id), []).extend(stand_ins(id, labels) if "ours" in fates else ())
+        for id in chosen:
+            if called := result_name(id, book):
+                results.setdefault(called, []).extend(stand_ins(id, labels, book) if "ours" in fates else ())
         if results:
             names = [f"{name} ({', '.join(dict.fromkeys(by))})" if by else name for name, by in results.items()]
             named.append(f"{short}: {', '.join(names)}")

@@ -73,7 +73,7 @@ def test_every_letter_of_every_statement_has_a_meaning_and_every_meaning_a_lette
 def test_the_line_of_a_row_counts_before_that_of_its_paper():
     assert glossary.explained("cflag.eq3", "|C| S") == {
         "C": "C^i, current data of client i; |C| is their number",
-        "S": glossary.glossary()["cflag", "S"],
+        "S": glossary.glossary()["C-FLAG", "S"],
     }
     assert "e" not in glossary.letters("4 (e^(1/4) - 1) beta k")
     assert glossary.letters("||e_{t,k}^i|| <= d_bar_k + S_1") == ["e_{t,k}", "i", "d_bar_k", "S_1"]

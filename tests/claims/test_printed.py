@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.printed import PAPERS, name, of_part, printed
+from cflag_theory.claims.ledger import LEDGER, PAPERS, claim
+from cflag_theory.claims.printed import name, of_part, printed
 
 EQUATION = "equation"
 #: What a paper numbers, by the name that stands before the number; equations have theirs in parentheses.

@@ -100,7 +100,7 @@ def test_uses_headlines_and_letters(read):
     assert glossary.glossary() == {
         ("cflag.a", "C"): "the data",
         ("cflag.c", "C"): "the data",
-        ("cflag", "L"): "a constant",
+        ("C-FLAG", "L"): "a constant",
     }
 
 

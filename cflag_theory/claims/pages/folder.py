@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.claim import Claim, Fact
 from cflag_theory.claims.engine.door import TAKEN
 from cflag_theory.claims.pages.page import ALWAYS, Page
-from cflag_theory.claims.pages.text import Line, PageError, Piece, bare
+from cflag_theory.claims.pages.records import Record, block, in_order, word
+from cflag_theory.claims.pages.text import Line, PageError, Piece, bare, lines
 from cflag_theory.errors import InvalidInput
 from cflag_theory.reading import read_json, read_text
 
@@ -32,7 +35,7 @@ class OwnPage(Page):
     of_ledger = False
 
     def __init__(self, text: str, where: str, space: str, other: Callable[[str], OwnPage | None]) -> None:
-        self.space, self.other = space, other
+        self.text, self.space, self.other = text, space, other
         super().__init__(text, where)
 
     def own(self, name: str) -> str:
@@ -62,9 +65,9 @@ class OwnPage(Page):
         return [name for name in page.words.page if name not in ALWAYS], get, page.facts
 
 
-@dataclass(frozen=True)
-class Folder:
-    """Pages with their claims.
+@dataclass(frozen=True, eq=False)
+class Folder(Book):
+    """Pages with their claims: a book of one paper, which is called as the ids of its claims begin.
 
     Attributes
     ----------
@@ -77,7 +80,7 @@ class Folder:
     """
 
     path: Path
-    pages: Mapping[str, Page]
+    pages: Mapping[str, OwnPage]
     claims: Mapping[str, Claim]
 
     @property
@@ -103,14 +106,33 @@ class Folder:
             raise InvalidInput(f"{self.store} is no store of certificates: remove it, and they are found again")
         return found
 
-    def claim(self, id: str) -> Claim:
-        """The claim with this id.
+    @property
+    def papers(self) -> tuple[str, ...]:
+        first, *others = dict.fromkeys(id.partition(".")[0] for id in self.claims)
+        return (f"{first} and others" if others else first,)
 
-        Raises
-        ------
-        InvalidInput
-            There is none.
-        """
+    def places(self) -> Mapping[str, str]:
+        return self._places
+
+    def keys(self, id: str) -> tuple[str, ...]:
+        return tuple(word(part.key) for part in self.claim(id).parts)
+
+    def records(self, kind: str) -> tuple[Record, ...]:
+        return self._records.get(kind, ())
+
+    def written(self, id: str) -> str:
+        page = self.pages[self._places[id]]
+        return block(page.text, page.blocks[id])
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return {id: name for name, page in self.pages.items() for id in page.claims}
+
+    @cached_property
+    def _records(self) -> Mapping[str, tuple[Record, ...]]:
+        return in_order({name: lines(one.text, one.where) for name, one in self.pages.items()}, self._places)
+
+    def claim(self, id: str) -> Claim:
         if id not in self.claims:
             raise InvalidInput(f"{self.path.name} has no claim {id!r}: it has {', '.join(self.claims)}")
         return self.claims[id]

@@ -16,7 +16,7 @@ its records on a page beside it, where `claim id` stands alone. The lines are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -54,22 +54,10 @@ class Record:
         """The claim after which a claim says that it comes."""
         return next((one.said.behind("after") for one in self.line.inside if one.kind == "after"), None)
 
-    def known(self, id: Piece) -> str:
-        """The id of a claim that it names.
 
-        Raises
-        ------
-        PageError
-            There is none.
-        """
-        if id not in places():
-            raise unknown(id)
-        return str(id)
-
-
-def unknown(id: Piece) -> PageError:
+def unknown(id: Piece, among: Iterable[str]) -> PageError:
     """The exception for a name that no claim has."""
-    near = get_close_matches(id, blocks(), n=1)
+    near = get_close_matches(id, [*among], n=1)
     return id.error(f"no claim is called {str(id)!r}" + (f": did you mean {near[0]}?" if near else ""))
 
 
@@ -135,7 +123,7 @@ def places() -> Mapping[str, str]:
     lost = [record for id, record in blocks().items() if id not in order]
     for record in lost:
         if record.after and record.after not in blocks():
-            raise unknown(record.after)
+            raise unknown(record.after, blocks())
     if lost:
         raise lost[0].line.error(f"claims come after each other: {', '.join(one.claim for one in lost)}")
     return MappingProxyType({id: blocks()[id].module for id in order})
@@ -143,8 +131,12 @@ def places() -> Mapping[str, str]:
 
 def written(id: str) -> str:
     """A claim as its page says it, instances and quotations included."""
-    line = blocks()[id].line
     text = ROOT.joinpath(*places()[id].split(".")).with_suffix(".page").read_text(encoding="utf-8")
+    return block(text, blocks()[id].line)
+
+
+def block(text: str, line: Line) -> str:
+    """A line of a page with what stands under it, as it is written."""
     first, *rest = text.splitlines()[line.number - 1 :]
     return "\n".join([first, *takewhile(lambda one: one.startswith(" ") or not one, rest)]).rstrip()
 
@@ -172,8 +164,13 @@ def records(kind: str) -> tuple[Record, ...]:
 
 @cache
 def _records() -> Mapping[str, tuple[Record, ...]]:
+    return in_order(pages(), places())
+
+
+def in_order(pages: Mapping[str, Iterable[Line]], ids: Iterable[str]) -> Mapping[str, tuple[Record, ...]]:
+    """The records of pages by kind, in the order of these claims."""
     under: dict[str, list[Record]] = {}
-    for module, all in pages().items():
+    for module, all in pages.items():
         at = next((_id(line) for line in all if line.kind == "claim"), "")
         for line in all:
             at = _id(line) if line.kind == "claim" else at
@@ -182,7 +179,7 @@ def _records() -> Mapping[str, tuple[Record, ...]]:
             elif line.kind in KINDS:
                 under.setdefault(at, []).append(Record(line, module))
     found: dict[str, list[Record]] = {}
-    for id in (*places(), ""):
+    for id in (*ids, ""):
         for record in under.get(id, ()):
             found.setdefault(record.line.kind, []).append(record)
     return {kind: tuple(all) for kind, all in found.items()}

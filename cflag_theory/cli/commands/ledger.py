@@ -1,13 +1,13 @@
 """The ledger at a glance: `cflag list`; `cflag errata`, what is wrong in a paper, as a list for its authors.
 
-And `cflag verify FOLDER-OR-PAGE`: the claims of somebody else's pages.
+And the claims of somebody else's pages: `cflag verify FOLDER-OR-PAGE`, with a report, and `cflag errata` on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,13 +15,17 @@ from cflag_theory.cli.shell import (
     Format,
     FormatOption,
     Paper,
-    PaperOption,
     RecheckOption,
     SeedOption,
     print_json,
     progress_bar,
+    take_folder,
 )
 from cflag_theory.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cflag_theory.claims.pages.folder import Folder
+    from cflag_theory.verify.verdict import Verdict
 
 
 def list_command(
@@ -48,31 +52,45 @@ def list_command(
 
 
 def errata_command(
-    paper: PaperOption = Paper.c_flag,
+    pages: Annotated[
+        str | None, typer.Argument(metavar="[FOLDER-OR-PAGE]", help="Pages of your own, in place of a paper.")
+    ] = None,
+    paper: Annotated[Paper | None, typer.Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
     out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md; default: Markdown on standard output.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
     recheck: RecheckOption = False,
 ) -> None:
-    """List what is wrong in a paper, for its authors.
+    """List what is wrong in a paper, or on pages of your own, for the authors.
 
     Every statement that fails as printed, with a counterexample, a correction and its proof, as LaTeX or Markdown.
     """
+    from cflag_theory.claims.book import Book
+    from cflag_theory.claims.ledger import BOOK
     from cflag_theory.cli import errata
+    from cflag_theory.falsify.claim_file import pages_of
     from cflag_theory.files import write_text
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 
+    if pages is not None and paper is not None:
+        raise InvalidInput(f"{pages} and --paper {paper.value} name two papers: leave one out")
     if out is not None:
         errata.check_target(out)
-    name = {Paper.c_flag: "C-FLAG", Paper.cfl: "CFL"}[paper]
-    ids = errata.rows(name)
-    kept = None if recheck else Kept()
-    with progress_bar("claims", len(ids)) as advance:
-        verdicts = verify(ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
+    book: Book = BOOK
+    if pages is not None:
+        book = pages_of(pages)
+        verdicts = decide_pages(book, seed=seed, jobs=jobs)
+        (name,) = book.papers
+    else:
+        name = "CFL" if paper is Paper.cfl else "C-FLAG"
+        ids = errata.rows(name)
+        kept = None if recheck else Kept()
+        with progress_bar("claims", len(ids)) as advance:
+            verdicts = verify(ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
     suffix = ".md" if out is None else out.suffix
     # The CFL paper's local steps are K of them: its E is the expectation.
-    text = errata.errata(verdicts, name, errata.FORMATS[suffix](expectation=name == "CFL"))
+    text = errata.errata(verdicts, name, errata.FORMATS[suffix](expectation=name == "CFL"), book)
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -81,7 +99,7 @@ def errata_command(
 
 
 def place_of(claims: Sequence[str]) -> Path | None:
-    """The page or the folder that is meant, if the first argument of `cflag verify` is one and no claim."""
+    """The page or the folder that is meant, if the first argument of a command is one and no claim."""
     first = Path(claims[0]) if claims else None
     meant = first is not None and (first.suffix == ".page" or "/" in claims[0] or first.is_dir())
     return first if meant else None
@@ -98,17 +116,28 @@ def verify_pages(
     format: Format,
     out: Path | None,
 ) -> None:
-    """Decide the claims of a page or a folder, and print the verdicts with what they follow from."""
-    if out is not None:
-        raise InvalidInput("--out writes the report on the ledger: leave it out for pages, or take --format json")
+    """Decide the claims of a page or a folder, and print the verdicts with what they follow from, or write a report."""
     from cflag_theory.cli.tables.claims import own
-    from cflag_theory.verify.folders import verify_folder
+    from cflag_theory.falsify.claim_file import pages_of
 
-    with progress_bar("claims", len(ids) or None) as advance:
-        verdicts = verify_folder(
-            place, ids, seed=seed, level=level, jobs=jobs, prover=prover, progress=lambda id: advance(1, id)
-        )
+    if out is not None:
+        take_folder(out)
+    book = pages_of(place)
+    verdicts = decide_pages(book, ids, seed=seed, level=level, jobs=jobs, prover=prover)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
     else:
         own(verdicts)
+    if out is not None:
+        from cflag_theory.cli.report import write_report
+
+        page = write_report(out, verdicts, book=book)
+        typer.echo(f"report: {page}", err=format is Format.json)
+
+
+def decide_pages(book: Folder, ids: Sequence[str] = (), *, seed: int, jobs: int | None, **how: Any) -> list[Verdict]:
+    """Decide the claims of pages, or these ones, with progress; `how` as `verify_folder` takes it."""
+    from cflag_theory.verify.folders import verify_folder
+
+    with progress_bar("claims", len(ids or book.claims)) as advance:
+        return verify_folder(book, ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), **how)

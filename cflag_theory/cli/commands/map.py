@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cflag_theory.claims.pages.text import bare
+from cflag_theory.cli.commands.ledger import decide_pages, place_of
 from cflag_theory.cli.shell import Paper, RecheckOption, SeedOption, complete_claims, print_json, progress_bar
 from cflag_theory.errors import InvalidInput, OutputError
+from cflag_theory.files import check_file_writable, write_text
+
+if TYPE_CHECKING:
+    from cflag_theory.claims.book import Book
 
 
 class MapFormat(StrEnum):
@@ -26,11 +32,11 @@ _PAPERS = {"C-FLAG": Paper.c_flag, "CFL": Paper.cfl}
 
 
 def map_command(
-    start: Annotated[
-        str | None,
+    claims: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[CLAIM]",
-            help="Only the claims that it uses and those that use it.",
+            metavar="[FOLDER-OR-PAGE] [CLAIM]",
+            help="Pages of your own, in place of a paper; only the claims that one uses and those that use it.",
             autocompletion=complete_claims,
         ),
     ] = None,
@@ -52,18 +58,32 @@ def map_command(
     The dependencies are the paper's own references and those of the checked proofs. Without a claim, prints the claims
     that depend on false ones, and which of them hold in another form.
     """
+    from cflag_theory.claims.ledger import BOOK
     from cflag_theory.claims.uses import ids
     from cflag_theory.cli import claim_map
+    from cflag_theory.falsify.claim_file import pages_of
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 
-    chosen = _paper(start, paper)
+    named = [*(claims or ())]
+    place = place_of(named)
+    start, *more = [*named[place is not None :], None]
+    if start is not None and more != [None]:
+        raise InvalidInput(f"a map is drawn around one claim: name {start} alone, or none")
+    if place is not None and paper is not None:
+        raise InvalidInput(f"{place} and --paper {paper.value} name two papers: leave one out")
     form = _format(out, format)
-    names, among = claim_map.kept(chosen, start)
+    book = BOOK if place is None else pages_of(place)
+    chosen = _paper(start, paper) if place is None else book.papers[0]
+    if start is not None:
+        book.claim(start)
+    names, among = claim_map.kept(chosen, start, book)
     # The claims that depend on a false one may be anywhere in the paper.
-    needed = ids(chosen) if form is MapFormat.table else _with_ours(names)
+    needed = ids(chosen, book) if form is MapFormat.table else _with_ours(names, book)
     if verdicts is not None:
         labels = read_labels(verdicts)
+    elif place is not None:
+        labels = {one.claim.id: one.verdict for one in decide_pages(book, needed, seed=seed, jobs=jobs)}
     else:
         kept = None if recheck else Kept()
         with progress_bar("claims", len(needed)) as advance:
@@ -73,37 +93,36 @@ def map_command(
         from cflag_theory.cli.tables import map as tables
 
         if start is None:
-            tables.falls(chosen, labels)
+            tables.falls(chosen, labels, book)
         else:
-            tables.tree(start, chosen, among, labels)
+            tables.tree(start, chosen, among, labels, book)
         return
     if form is MapFormat.json:
         from cflag_theory.verify.resting import breaks
 
-        result = {"paper": chosen, **claim_map.data(names, among, labels)}
+        result = {"paper": chosen, **claim_map.data(names, among, labels, book)}
         if start is None:
             result["breaks"] = [
                 {"claim": one.claim, "fates": dict(one.fates), "instead": list(one.instead)}
-                for one in breaks(chosen, labels)
+                for one in breaks(chosen, labels, book)
             ]
         if out is None:
             print_json(result)
             return
         text = json.dumps(result, indent=1)
     elif form is MapFormat.dot:
-        text = claim_map.dot(names, among, labels)
+        text = claim_map.dot(names, among, labels, book)
     else:
         title = (
             f"How the claims of {chosen} depend on each other"
             if start is None
             else f"What {start} uses, and what uses it"
         )
-        text = claim_map.svg(names, among, labels, title=title, start=start)
+        text = claim_map.svg(names, among, labels, title=title, start=start, book=book)
+    text = bare(text)
     if out is None:
         typer.echo(text, nl=False)
         return
-    from cflag_theory.files import write_text
-
     write_text(out, text)
     typer.echo(f"map: {out}")
 
@@ -137,14 +156,13 @@ def _format(out: Path | None, format: MapFormat | None) -> MapFormat:
         raise InvalidInput(f"--format {format.value} and --out {out} differ: leave --format out, its ending says it")
     if not out.parent.is_dir():
         raise OutputError(f"there is no folder {str(out.parent)!r}: make it, or choose another with --out")
+    check_file_writable(out)
     return MapFormat(ending)
 
 
-def _with_ours(names: list[str]) -> list[str]:
-    from cflag_theory.claims.ledger import LEDGER, claim
-
-    met = {*names, *(other for id in names for other in claim(id).instead)}
-    return [id for id in LEDGER if id in met]
+def _with_ours(names: list[str], book: Book) -> list[str]:
+    met = {*names, *(other for id in names for other in book.instead(id))}
+    return [id for id in book.places() if id in met]
 
 
 def read_labels(folder: Path) -> dict[str, str]:

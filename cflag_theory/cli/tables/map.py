@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.book import Book
+from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.uses import Arrow
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
 
 
-def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, str]) -> None:
+def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, str], book: Book = BOOK) -> None:
     """One claim, the claims that it uses and those that use it, indented."""
     console = Page()
-    console.say(_named(start, labels), style="bold")
+    console.say(_named(start, labels, book), style="bold")
     for title, ends in (
         ("It uses", lambda arrow: (arrow.user, arrow.used)),
         ("Used by", lambda arrow: (arrow.used, arrow.user)),
     ):
         console.say("")
         console.say(f"{title}:", style="bold")
-        if not _branch(console, start, among, labels, ends, 1, {start}):
+        if not _branch(console, start, among, labels, ends, 1, {start}, book):
             console.say("  nothing")
     console.say("")
-    found = [one for one in breaks(paper, labels) if start in one.fates]
+    found = [one for one in breaks(paper, labels, book) if start in one.fates]
     if found:
         console.say(
             f"Its printed proof uses claims that are false in some part: {', '.join(one.claim for one in found)}."
         )
     for words in dict.fromkeys(FATES[one.fates[start]] for one in found):
         console.say(f"{start} is {words}.")
-    if others := stand_ins(start, labels):
+    if others := stand_ins(start, labels, book):
         console.say(f"Its notes point to theorems of ours: {', '.join(others)}.")
 
 
@@ -42,6 +43,7 @@ def _branch(
     ends: Callable[[Arrow], tuple[str, str]],
     depth: int,
     told: set[str],
+    book: Book,
 ) -> bool:
     near: dict[str, Arrow] = {}
     for arrow in among:
@@ -51,33 +53,34 @@ def _branch(
     for other, arrow in near.items():
         known = other in told
         told.add(other)
-        said = f"{arrow.place}: {arrow.words}" if arrow.kind == "printed" else _kind(arrow)
-        console.say(f"{'  ' * depth}{_named(other, labels)}{', see above' if known else ''}  ({said})")
+        said = f"{arrow.place}: {arrow.words}" if arrow.kind == "printed" else _kind(arrow, book)
+        console.say(f"{'  ' * depth}{_named(other, labels, book)}{', see above' if known else ''}  ({said})")
         if not known:
-            _branch(console, other, among, labels, ends, depth + 1, told)
+            _branch(console, other, among, labels, ends, depth + 1, told, book)
     return bool(near)
 
 
-def _kind(arrow: Arrow) -> str:
-    return "taken as printed" if arrow.kind == "granted" else "our proof"
+def _kind(arrow: Arrow, book: Book) -> str:
+    return "taken as printed" if arrow.kind == "granted" else "our proof" if book.of_ledger else "its proof"
 
 
-def _named(id: str, labels: Mapping[str, str]) -> str:
-    return f"{id} [{labels.get(id, 'open')}] {claim(id).where}: {claim(id).title}"
+def _named(id: str, labels: Mapping[str, str], book: Book) -> str:
+    return f"{id} [{labels.get(id, 'open')}] {book.claim(id).where}: {book.claim(id).title}"
 
 
-def falls(paper: str, labels: Mapping[str, str]) -> None:
+def falls(paper: str, labels: Mapping[str, str], book: Book = BOOK) -> None:
     """The claims of a paper that depend on false ones, and whether they hold."""
     console = Page()
-    console.say(sentence(paper, labels))
-    for one in roots(breaks(paper, labels)):
+    console.say(sentence(paper, labels, book))
+    for one in roots(breaks(paper, labels, book)):
         console.say("")
-        console.say(_named(one.claim, labels), style="bold")
+        console.say(_named(one.claim, labels, book), style="bold")
         if one.instead:
             console.say(f"  replaced by: {', '.join(one.instead)}")
         for fate, words in FATES.items():
             if ids := one.with_fate(fate):
-                names = [f"{id} ({', '.join(stand_ins(id, labels))})" if fate == "ours" else id for id in ids]
+                names = [f"{id} ({', '.join(stand_ins(id, labels, book))})" if fate == "ours" else id for id in ids]
                 console.say(f"  {words}: {', '.join(names)}")
     console.say("")
-    console.say("cflag map CLAIM prints the claims around one; --out map.svg draws all")
+    first = "" if book.of_ledger else "FOLDER-OR-PAGE "
+    console.say(f"cflag map {first}CLAIM prints the claims around one; --out map.svg draws all")

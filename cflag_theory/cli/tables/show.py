@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from cflag_theory.claims.book import Book
 from cflag_theory.claims.engine.claim import Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.plain import plain
@@ -14,6 +15,7 @@ from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.steps import Induction, Use
 from cflag_theory.claims.engine.transcript import settings, transcript
 from cflag_theory.claims.glossary import explained, formulas
+from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.printed import Printed, of_part
 from cflag_theory.cli.tables.claims import COLOURS, label
 from cflag_theory.cli.tables.page import Page
@@ -139,9 +141,9 @@ def _stated(console: Page, title: str, statement: Statement) -> None:
     _section(console, "proof", outline(statement))
 
 
-def letters(verdict: Verdict) -> dict[str, str]:
+def letters(verdict: Verdict, book: Book = BOOK) -> dict[str, str]:
     """What the letters in the formulas of a claim stand for."""
-    return explained(verdict.claim.id, formulas(verdict.claim))
+    return explained(verdict.claim.id, formulas(verdict.claim), book)
 
 
 def outline(statement: Statement) -> list[str]:

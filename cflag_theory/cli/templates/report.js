@@ -1,4 +1,5 @@
 const byId = id => document.getElementById(id);
+{% if box %}
 // Step sizes.
 const EPSILON = { name: "epsilon", low: 1e-4, high: 100, start: 0.05, log: true };
 const dials = [...BOX.dials, EPSILON];
@@ -88,6 +89,7 @@ for (const dial of dials) {
   byId("dial-" + dial.name).addEventListener("input", show);
 }
 show();
+{% endif %}
 // Filters and search, kept in the address.
 const selects = [...document.querySelectorAll("select[data-filter]")];
 const search = byId("search");
