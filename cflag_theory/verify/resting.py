@@ -153,7 +153,7 @@ def sentence(paper: str, labels: Mapping[str, str], book: Book = BOOK) -> str:
             names = [f"{name} ({', '.join(dict.fromkeys(by))})" if by else name for name, by in results.items()]
             named.append(f"{short}: {', '.join(names)}")
     bases = sum(bool(set(one.fates) & set(fallen)) for one in found)
-    counts = (
-        f"{paper}: {len(fallen)} claims rest on {bases} that are false in some part. Of these, {'; '.join(counted)}."
-    )
+    resting = "1 claim rests" if len(fallen) == 1 else f"{len(fallen)} claims rest"
+    false = "1 that is false" if bases == 1 else f"{bases} that are false"
+    counts = f"{paper}: {resting} on {false} in some part. Of these, {'; '.join(counted)}."
     return f"{counts} Of the numbered results, {'; '.join(named)}." if named else counts

@@ -251,4 +251,3 @@ def test_files_that_are_no_pages(cflag, tmp_path):
         assert words in err
     (tmp_path / "certificates.json").write_text("[1]", encoding="utf-8")
     assert "is no store of certificates: remove it" in cflag("verify", page)[2]
-    assert "leave it out for pages" in cflag("verify", page, "--out", tmp_path / "report")[2]

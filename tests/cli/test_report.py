@@ -24,7 +24,8 @@ from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.headlines import headlines
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.standing import PREAMBLE
-from cflag_theory.cli.report import derivation, lines, proved_statements
+from cflag_theory.cli.formulas import lines
+from cflag_theory.cli.report import derivation, proved_statements
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.errors import OutputError
 from cflag_theory.files import MARKER, check_writable, own_folder

@@ -68,7 +68,6 @@ def errata_command(
     from cflag_theory.claims.book import Book
     from cflag_theory.claims.ledger import BOOK
     from cflag_theory.cli import errata
-    from cflag_theory.falsify.claim_file import pages_of
     from cflag_theory.files import write_text
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
@@ -79,7 +78,7 @@ def errata_command(
         errata.check_target(out)
     book: Book = BOOK
     if pages is not None:
-        book = pages_of(pages)
+        book = read_pages(pages)
         verdicts = decide_pages(book, seed=seed, jobs=jobs)
         (name,) = book.papers
     else:
@@ -122,7 +121,7 @@ def verify_pages(
 
     if out is not None:
         take_folder(out)
-    book = pages_of(place)
+    book = pages_of(place) if out is None else read_pages(place)
     verdicts = decide_pages(book, ids, seed=seed, level=level, jobs=jobs, prover=prover)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
@@ -133,6 +132,19 @@ def verify_pages(
 
         page = write_report(out, verdicts, book=book)
         typer.echo(f"report: {page}", err=format is Format.json)
+
+
+def read_pages(place: Path | str) -> Folder:
+    """Pages and all that they say beside mathematics: what is wrong there ends a command before it decides anything."""
+    from cflag_theory.claims.glossary import glossary
+    from cflag_theory.claims.printed import printed
+    from cflag_theory.claims.uses import arrows
+    from cflag_theory.falsify.claim_file import pages_of
+
+    book = pages_of(place)
+    (paper,) = book.papers
+    _ = glossary(book), printed(paper, book), arrows(paper, book)
+    return book
 
 
 def decide_pages(book: Folder, ids: Sequence[str] = (), *, seed: int, jobs: int | None, **how: Any) -> list[Verdict]:

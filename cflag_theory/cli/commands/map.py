@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cflag_theory.claims.pages.text import bare
-from cflag_theory.cli.commands.ledger import decide_pages, place_of
+from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
 from cflag_theory.cli.shell import Paper, RecheckOption, SeedOption, complete_claims, print_json, progress_bar
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
@@ -61,20 +61,20 @@ def map_command(
     from cflag_theory.claims.ledger import BOOK
     from cflag_theory.claims.uses import ids
     from cflag_theory.cli import claim_map
-    from cflag_theory.falsify.claim_file import pages_of
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 
-    named = [*(claims or ())]
-    place = place_of(named)
-    start, *more = [*named[place is not None :], None]
-    if start is not None and more != [None]:
-        raise InvalidInput(f"a map is drawn around one claim: name {start} alone, or none")
+    place = place_of(claims or ())
+    named = [*(claims or ())][place is not None :]
+    if len(named) > 1:
+        raise InvalidInput(f"a map is drawn around one claim, not {len(named)}: name {named[0]} alone, or none")
+    start = named[0] if named else None
     if place is not None and paper is not None:
         raise InvalidInput(f"{place} and --paper {paper.value} name two papers: leave one out")
     form = _format(out, format)
-    book = BOOK if place is None else pages_of(place)
-    chosen = _paper(start, paper) if place is None else book.papers[0]
+    pages = None if place is None else read_pages(place)
+    book: Book = BOOK if pages is None else pages
+    chosen = _paper(start, paper) if pages is None else book.papers[0]
     if start is not None:
         book.claim(start)
     names, among = claim_map.kept(chosen, start, book)
@@ -82,8 +82,8 @@ def map_command(
     needed = ids(chosen, book) if form is MapFormat.table else _with_ours(names, book)
     if verdicts is not None:
         labels = read_labels(verdicts)
-    elif place is not None:
-        labels = {one.claim.id: one.verdict for one in decide_pages(book, needed, seed=seed, jobs=jobs)}
+    elif pages is not None:
+        labels = {one.claim.id: one.verdict for one in decide_pages(pages, needed, seed=seed, jobs=jobs)}
     else:
         kept = None if recheck else Kept()
         with progress_bar("claims", len(needed)) as advance:
