@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cflag_theory.claims.pages.records import Record, unknown
@@ -13,50 +13,27 @@ if TYPE_CHECKING:
     from cflag_theory.claims.engine.claim import Claim
 
 
-class Book(ABC):
-    """Claims of papers, for a map, a report and a list of errata."""
+@dataclass(frozen=True, eq=False)
+class Book:
+    """Claims for a map, a report and a list of errata.
 
-    #: Whether it is the ledger, where theorems of ours stand beside the papers' claims.
-    of_ledger = False
+    Of an id, `claim`, `written` and `keys` give the claim, its text on its page, and its parts as records name them, or
+    None if no page says. `places` gives the module of each claim, in order; `paper_of` the paper of a module;
+    `records` the lines of one kind. In the ledger, theorems of ours stand beside the claims of papers.
+    """
 
-    @property
-    @abstractmethod
-    def papers(self) -> tuple[str, ...]:
-        """The names of the papers."""
-
-    @abstractmethod
-    def places(self) -> Mapping[str, str]:
-        """The page or the module of each claim, in order."""
-
-    @abstractmethod
-    def claim(self, id: str) -> Claim:
-        """The claim with this id.
-
-        Raises
-        ------
-        InvalidInput
-            There is none.
-        """
-
-    @abstractmethod
-    def keys(self, id: str) -> tuple[str, ...] | None:
-        """The parts of a claim as records name them; None if no page says."""
-
-    @abstractmethod
-    def records(self, kind: str) -> tuple[Record, ...]:
-        """The lines of one kind, in the order of the claims."""
-
-    @abstractmethod
-    def written(self, id: str) -> str:
-        """A claim as its page says it."""
+    papers: tuple[str, ...]
+    claim: Callable[[str], Claim]
+    written: Callable[[str], str]
+    keys: Callable[[str], tuple[str, ...] | None]
+    places: Callable[[], Mapping[str, str]]
+    paper_of: Callable[[str], str]
+    records: Callable[[str], tuple[Record, ...]]
+    of_ledger: bool = False
 
     def home(self, id: str) -> str:
         """The paper that a claim is about."""
-        return self.papers[0]
-
-    def paper_of(self, record: Record) -> str:
-        """The paper that a line is about."""
-        return self.papers[0]
+        return self.paper_of(self.places()[id])
 
     def own(self, paper: str) -> list[str]:
         """The claims that a paper makes."""
@@ -67,13 +44,7 @@ class Book(ABC):
         return self.claim(id).instead if self.of_ledger else ()
 
     def known(self, id: Piece) -> str:
-        """The id of a claim that a line names.
-
-        Raises
-        ------
-        PageError
-            There is none.
-        """
+        """The id of a claim that a line names, or an exception that names the nearest."""
         if id not in self.places():
             raise unknown(id, self.places())
         return str(id)

@@ -34,7 +34,7 @@ def glossary(book: Book = BOOK) -> dict[tuple[str, str], str]:
         letter, others = record.line.said.behind("letter").cut(" for ")
         if not record.line.words:
             raise record.line.error("a letter is written 'letter L -- meaning'")
-        scopes = [record.claim or book.paper_of(record), *map(book.known, others.listed(", "))]
+        scopes = [record.claim or book.paper_of(record.module), *map(book.known, others.listed(", "))]
         for scope in scopes:
             if (scope, str(letter)) in found:
                 raise letter.error(f"{str(letter)!r} has two meanings for {scope}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cflag_theory.claims.book import Book
 from cflag_theory.claims.pages import records
-from cflag_theory.claims.pages.records import Record, places
+from cflag_theory.claims.pages.records import places
 from cflag_theory.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -58,31 +58,9 @@ def claim(id: str) -> Claim:
     return LEDGER[id]()
 
 
-class _Ledger(Book):
-    of_ledger = True
-    papers = tuple(PAPERS)
-
-    def places(self) -> Mapping[str, str]:
-        return places()
-
-    def claim(self, id: str) -> Claim:
-        return claim(id)
-
-    def keys(self, id: str) -> tuple[str, ...] | None:
-        return records.keys(id)
-
-    def records(self, kind: str) -> tuple[Record, ...]:
-        return records.records(kind)
-
-    def written(self, id: str) -> str:
-        return records.written(id)
-
-    def home(self, id: str) -> str:
-        return "CFL" if id.startswith(("cfl.", "ours.cfl")) else "C-FLAG"
-
-    def paper_of(self, record: Record) -> str:
-        return next((paper for paper, folder in PAPERS.items() if folder == record.folder), "")
+def _paper_of(module: str) -> str:
+    return next((paper for paper, folder in PAPERS.items() if folder == module.partition(".")[0]), "")
 
 
 #: Both papers, and what we prove instead.
-BOOK: Book = _Ledger()
+BOOK = Book(tuple(PAPERS), claim, records.written, records.keys, places, _paper_of, records.records, of_ledger=True)

@@ -58,7 +58,7 @@ def printed(paper: str, book: Book = BOOK) -> tuple[Printed, ...]:
     PageError
         A line has no text, or names no part of a claim.
     """
-    return tuple(_printed(paper, one, book) for one in book.records("prints") if book.paper_of(one) == paper)
+    return tuple(_printed(paper, one, book) for one in book.records("prints") if book.paper_of(one.module) == paper)
 
 
 def _printed(paper: str, record: Record, book: Book) -> Printed:

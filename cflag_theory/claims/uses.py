@@ -56,7 +56,7 @@ def printed_uses(paper: str, book: Book = BOOK) -> tuple[Arrow, ...]:
     """
     found = []
     for record in book.records("uses"):
-        if book.paper_of(record) == paper:
+        if book.paper_of(record.module) == paper:
             ids, rest = record.text.cut(" | ")
             place, words = rest.cut(" | ")
             if not words:

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.steps import Induction, Step, Use
 from cflag_theory.claims.engine.transcript import transcript
-from cflag_theory.claims.ledger import BOOK, LEDGER, claim
+from cflag_theory.claims.ledger import BOOK, LEDGER
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.printed import of_part
 from cflag_theory.claims.standing import PREAMBLE
@@ -31,6 +31,8 @@ TITLES = {
     "Gradients (AISTATS 2025)",
     "CFL": "Guo, Lin, Tang: Towards Federated Learning on Time-Evolving Heterogeneous Data",
 }
+#: A part with its verdict, of the verdict on its claim.
+Found = tuple[Verdict, Part, PartVerdict]
 FORMATS: dict[str, Callable[..., Document]] = {".tex": LaTeX, ".md": Markdown}
 #: The first line of every list holds these words; a file that does not is never overwritten.
 MARK = "written by cflag errata"
@@ -67,8 +69,8 @@ def check_target(out: Path) -> None:
 
 def rows(paper: str) -> list[str]:
     """The claims to decide for a paper's errata: its own, then the theorems of ours to which they point."""
-    own = [id for id in LEDGER if claim(id).paper == paper]
-    named = {name for id in own for name in re.findall(r"ours\.\w+", " ".join(claim(id).notes))}
+    own = BOOK.own(paper)
+    named = {one for id in own for one in BOOK.instead(id)}
     return own + [id for id in LEDGER if id in named]
 
 
@@ -95,14 +97,14 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Bo
     ours = [verdict for verdict in verdicts if verdict.claim.id in named and verdict.verdict == "holds"]
     numbers = {verdict.claim.id: f"A{place}" for place, verdict in enumerate(ours, 1)}
     document.begin(f"Errata: {TITLES.get(paper, paper)}", MARK)
-    for words in _introduction(len(found), wrong, loose, left, book):
+    for words in _introduction(len(found), wrong, len(loose), len(left), book):
         document.text(words)
     if paper in PREAMBLE:
         document.section("Standing assumptions")
         document.items(PREAMBLE[paper])
     document.section("Errata")
-    for place, (verdict, part, state) in enumerate(wrong, 1):
-        _erratum(document, f"{place}", verdict, part, state, numbers, book)
+    for place, one in enumerate(wrong, 1):
+        _erratum(document, f"{place}", one, numbers, book)
     if loose:
         document.section("Constants that can be improved")
         document.text("These statements are true as printed. A smaller constant is proved.")
@@ -122,19 +124,13 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Bo
     return bare(document.end())
 
 
-def _parts(verdict: Verdict) -> Iterator[tuple[Verdict, Part, PartVerdict]]:
+def _parts(verdict: Verdict) -> Iterator[Found]:
     for part, state in zip(verdict.claim.parts, verdict.parts, strict=True):
         if state.kind == "claim":
             yield verdict, part, state
 
 
-def _introduction(
-    total: int,
-    wrong: Sequence[tuple[Verdict, Part, PartVerdict]],
-    loose: Sequence[object],
-    left: Sequence[object],
-    book: Book,
-) -> Iterable[str]:
+def _introduction(total: int, wrong: Sequence[Found], loose: int, left: int, book: Book) -> Iterable[str]:
     counts = [sum(state.verdict == name for _, _, state in wrong) for name in WRONG]
     yield (
         "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
@@ -145,9 +141,9 @@ def _introduction(
         "We may have misread; we would be glad to be told."
     )
     yield (
-        f"Of {total} statements that we examined, {total - len(wrong) - len(left)} hold as printed, {len(loose)} "
+        f"Of {total} statements that we examined, {total - len(wrong) - left} hold as printed, {loose} "
         f"of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a further "
-        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we could not "
+        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {left} we could not "
         "decide. All counts and numbers were computed when this file was written. Proofs were checked by two exact "
         f"engines, sympy and z3; {_AGAIN[book.of_ledger]} computes its counterexample again."
     )
@@ -170,15 +166,8 @@ def _printed(document: Document, subject: Claim, part: Part, book: Book) -> None
         document.labelled("Reading", f"{part.reading}.")
 
 
-def _erratum(
-    document: Document,
-    number: str,
-    verdict: Verdict,
-    part: Part,
-    state: PartVerdict,
-    numbers: Mapping[str, str],
-    book: Book,
-) -> None:
+def _erratum(document: Document, number: str, found: Found, numbers: Mapping[str, str], book: Book) -> None:
+    verdict, part, state = found
     subject = verdict.claim
     _heading(document, number, subject, part, WRONG[state.verdict])
     _printed(document, subject, part, book)

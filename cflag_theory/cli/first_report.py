@@ -36,7 +36,7 @@ class Report:
 
     def write(self, verdicts: Sequence[Verdict], collected: str = "") -> Path:
         """Write the report on these verdicts; return the page."""
-        parts: dict[str, list[Any]] = {"rates": [], "cfl_rates": [], "nqm_panels": [], "notes": []}
+        parts: dict[str, Any] = {"rates": [], "cfl_rates": [], "nqm_panels": [], "notes": []}
         with progress_bar("report", len(REPORT) + len(self._proved)) as advance:
             for name in REPORT:
                 for kind, found in next(self._made).items():

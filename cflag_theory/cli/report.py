@@ -121,23 +121,10 @@ def _figures(
     from cflag_theory.verify.checks.c_flag.local_steps import constants_along_range
     from cflag_theory.verify.checks.c_flag.problem import expected_overfitting
 
-    series = floors()
     drawn = [
-        (
-            "drift",
-            "Drift and error constants",
-            drift_figure(constants_along_range()),
-        ),
-        (
-            "floors",
-            "Floors that printed bounds predict to vanish",
-            floors_figure(series),
-        ),
-        (
-            "expectation",
-            "The overfitting term",
-            expectation_figure(expected_overfitting()),
-        ),
+        ("drift", "Drift and error constants", drift_figure(constants_along_range())),
+        ("floors", "Floors that printed bounds predict to vanish", floors_figure(floors())),
+        ("expectation", "The overfitting term", expectation_figure(expected_overfitting())),
     ]
     if rates:
         drawn.insert(0, ("rate", "The rate", rate_figure(rates)))

@@ -25,7 +25,7 @@ symbol L positive : \text{<script>}
 symbol mu nonnegative : \mu
 vector x, y
 function h; smooth = L; mu = mu
-letter mu -- the <b>strong</b> convexity
+letter h -- a <b>smooth</b> function
 let linear = h(x) + <grad h(x), y - x>
 
 claim own.base | Lemma 4 ""><b> $x | <script>alert(1)</script> $ _ \foo
@@ -88,8 +88,8 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def decided(place):
-    book = read_folder(place)
-    return book, verify_folder(book, jobs=1)
+    folder = read_folder(place)
+    return folder.book, verify_folder(folder, jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +147,9 @@ def test_what_others_write_stays_text(report):
         assert "i" not in tags
         assert not re.search(r" __\d", text)
         assert "&lt;script&gt;alert(1)" in text or path.name != "index.html"
-        assert text.count("<b>strong") == text.count("<b>sure") == 0
+        assert text.count("<b>smooth") == text.count("<b>sure") == 0
     index = (report / "index.html").read_text(encoding="utf-8")
-    assert "the &lt;b&gt;strong&lt;/b&gt; convexity" in index
+    assert "a &lt;b&gt;smooth&lt;/b&gt; function" in index
     ElementTree.parse(report / "map-own.svg")
 
 
@@ -206,11 +206,14 @@ def test_the_map_in_every_form(cflag, place, report, tmp_path):
 
 
 def test_the_map_of_the_example():
-    book = read_folder(SCAFFOLD)
-    names, among = claim_map.kept("scaffold", "scaffold.theorem" if "scaffold.theorem" in book.claims else None, book)
-    assert among
-    assert {one.kind for one in among} <= {"proof", "granted", "printed"}
-    assert {one.user for one in among} <= {*names} <= {*book.claims}
+    book = read_folder(SCAFFOLD).book
+    found = {
+        (one.user.removeprefix("scaffold."), one.used.removeprefix("scaffold.")) for one in arrows("scaffold", book)
+    }
+    assert found >= {("progress", "lemma7"), ("progress", "lemma8"), ("theorem_convex", "progress")}
+    names, among = claim_map.kept("scaffold", "scaffold.progress", book)
+    assert {"scaffold.lemma8", "scaffold.theorem_convex"} <= {*names} < {*book.places()}
+    assert {one for arrow in among for one in (arrow.user, arrow.used)} <= {*names}
 
 
 def test_a_map_decides_what_it_draws(cflag, tmp_path):

@@ -18,7 +18,7 @@ from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.claim import Claim, Fact
 from cflag_theory.claims.engine.door import TAKEN
 from cflag_theory.claims.pages.page import ALWAYS, Page
-from cflag_theory.claims.pages.records import Record, block, in_order, word
+from cflag_theory.claims.pages.records import block, in_order, word
 from cflag_theory.claims.pages.text import Line, PageError, Piece, bare, lines
 from cflag_theory.errors import InvalidInput
 from cflag_theory.reading import read_json, read_text
@@ -65,9 +65,9 @@ class OwnPage(Page):
         return [name for name in page.words.page if name not in ALWAYS], get, page.facts
 
 
-@dataclass(frozen=True, eq=False)
-class Folder(Book):
-    """Pages with their claims: a book of one paper, which is called as the ids of its claims begin.
+@dataclass(frozen=True)
+class Folder:
+    """Pages with their claims.
 
     Attributes
     ----------
@@ -106,36 +106,29 @@ class Folder(Book):
             raise InvalidInput(f"{self.store} is no store of certificates: remove it, and they are found again")
         return found
 
-    @property
-    def papers(self) -> tuple[str, ...]:
-        first, *others = dict.fromkeys(id.partition(".")[0] for id in self.claims)
-        return (f"{first} and others" if others else first,)
-
-    def places(self) -> Mapping[str, str]:
-        return self._places
-
-    def keys(self, id: str) -> tuple[str, ...]:
-        return tuple(word(part.key) for part in self.claim(id).parts)
-
-    def records(self, kind: str) -> tuple[Record, ...]:
-        return self._records.get(kind, ())
-
-    def written(self, id: str) -> str:
-        page = self.pages[self._places[id]]
-        return block(page.text, page.blocks[id])
-
-    @cached_property
-    def _places(self) -> dict[str, str]:
-        return {id: name for name, page in self.pages.items() for id in page.claims}
-
-    @cached_property
-    def _records(self) -> Mapping[str, tuple[Record, ...]]:
-        return in_order({name: lines(one.text, one.where) for name, one in self.pages.items()}, self._places)
-
     def claim(self, id: str) -> Claim:
         if id not in self.claims:
             raise InvalidInput(f"{self.path.name} has no claim {id!r}: it has {', '.join(self.claims)}")
         return self.claims[id]
+
+    @cached_property
+    def book(self) -> Book:
+        """Its claims and what the pages say of them: one paper, which is called as the ids of its claims begin."""
+        places = {id: name for name, page in self.pages.items() for id in page.claims}
+        said = in_order({name: lines(one.text, one.where) for name, one in self.pages.items()}, places)
+        first, *others = dict.fromkeys(id.partition(".")[0] for id in places)
+        paper = f"{first} and others" if others else first
+
+        def written(id: str) -> str:
+            page = self.pages[places[id]]
+            return block(page.text, page.blocks[id])
+
+        def keys(id: str) -> tuple[str, ...]:
+            return tuple(word(part.key) for part in self.claim(id).parts)
+
+        return Book(
+            (paper,), self.claim, written, keys, lambda: places, lambda module: paper, lambda kind: said.get(kind, ())
+        )
 
 
 def read_folder(path: str | Path) -> Folder:

@@ -40,11 +40,6 @@ class Record:
     part: str = ""
 
     @property
-    def folder(self) -> str:
-        """That of the paper."""
-        return self.module.partition(".")[0]
-
-    @property
     def text(self) -> Piece:
         """The line behind its first word."""
         return Piece.of(self.line, self.line.text).behind(self.line.kind)

@@ -65,7 +65,6 @@ def errata_command(
 
     Every statement that fails as printed, with a counterexample, a correction and its proof, as LaTeX or Markdown.
     """
-    from cflag_theory.claims.book import Book
     from cflag_theory.claims.ledger import BOOK
     from cflag_theory.cli import errata
     from cflag_theory.files import write_text
@@ -76,10 +75,11 @@ def errata_command(
         raise InvalidInput(f"{pages} and --paper {paper.value} name two papers: leave one out")
     if out is not None:
         errata.check_target(out)
-    book: Book = BOOK
+    book = BOOK
     if pages is not None:
-        book = read_pages(pages)
-        verdicts = decide_pages(book, seed=seed, jobs=jobs)
+        folder = read_pages(pages)
+        verdicts = decide_pages(folder, seed=seed, jobs=jobs)
+        book = folder.book
         (name,) = book.papers
     else:
         name = "CFL" if paper is Paper.cfl else "C-FLAG"
@@ -104,25 +104,14 @@ def place_of(claims: Sequence[str]) -> Path | None:
     return first if meant else None
 
 
-def verify_pages(
-    place: Path,
-    ids: Sequence[str],
-    *,
-    level: str,
-    jobs: int | None,
-    prover: str | None,
-    seed: int,
-    format: Format,
-    out: Path | None,
-) -> None:
+def verify_pages(place: Path, ids: Sequence[str], *, format: Format, out: Path | None, **how: Any) -> None:
     """Decide the claims of a page or a folder, and print the verdicts with what they follow from, or write a report."""
     from cflag_theory.cli.tables.claims import own
-    from cflag_theory.falsify.claim_file import pages_of
 
     if out is not None:
         take_folder(out)
-    book = pages_of(place) if out is None else read_pages(place)
-    verdicts = decide_pages(book, ids, seed=seed, level=level, jobs=jobs, prover=prover)
+    folder = read_pages(place)
+    verdicts = decide_pages(folder, ids, **how)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
     else:
@@ -130,7 +119,7 @@ def verify_pages(
     if out is not None:
         from cflag_theory.cli.report import write_report
 
-        page = write_report(out, verdicts, book=book)
+        page = write_report(out, verdicts, book=folder.book)
         typer.echo(f"report: {page}", err=format is Format.json)
 
 
@@ -141,15 +130,15 @@ def read_pages(place: Path | str) -> Folder:
     from cflag_theory.claims.uses import arrows
     from cflag_theory.falsify.claim_file import pages_of
 
-    book = pages_of(place)
-    (paper,) = book.papers
-    _ = glossary(book), printed(paper, book), arrows(paper, book)
-    return book
+    folder = pages_of(place)
+    (paper,) = folder.book.papers
+    _ = glossary(folder.book), printed(paper, folder.book), arrows(paper, folder.book)
+    return folder
 
 
-def decide_pages(book: Folder, ids: Sequence[str] = (), *, seed: int, jobs: int | None, **how: Any) -> list[Verdict]:
+def decide_pages(folder: Folder, ids: Sequence[str] = (), **how: Any) -> list[Verdict]:
     """Decide the claims of pages, or these ones, with progress; `how` as `verify_folder` takes it."""
     from cflag_theory.verify.folders import verify_folder
 
-    with progress_bar("claims", len(ids or book.claims)) as advance:
-        return verify_folder(book, ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), **how)
+    with progress_bar("claims", len(ids or folder.claims)) as advance:
+        return verify_folder(folder, ids, progress=lambda id: advance(1, id), **how)

@@ -73,7 +73,7 @@ def map_command(
         raise InvalidInput(f"{place} and --paper {paper.value} name two papers: leave one out")
     form = _format(out, format)
     pages = None if place is None else read_pages(place)
-    book: Book = BOOK if pages is None else pages
+    book = BOOK if pages is None else pages.book
     chosen = _paper(start, paper) if pages is None else book.papers[0]
     if start is not None:
         book.claim(start)
