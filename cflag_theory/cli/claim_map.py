@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -197,9 +198,10 @@ def _ours(id: str) -> str:
 
 
 def _place(where: str) -> str:
-    """A place of the paper in the letters of a box: without its equations where they do not fit."""
+    """A place of the paper in the letters of a box: without equations, and what is in brackets, if they do not fit."""
     if len(where) <= _LETTERS[0]:
         return where
+    where = re.sub(r" ?\[[^]]*\]", "", where)
     for long, short in _SHORT:
         where = where.replace(long, short)
     while len(where) > _LETTERS[0] and "," in where:

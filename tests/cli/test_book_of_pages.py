@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cflag_theory.claims.pages.folder import read_folder
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.uses import arrows, ids
 from cflag_theory.cli import claim_map, errata
 from cflag_theory.cli.documents import LaTeX, Markdown, breakable
@@ -318,3 +319,8 @@ def test_lines_that_nobody_read_before(cflag, tmp_path, line, words):
         code, out, err = cflag(*arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert words in err
+
+
+def test_a_mean_of_a_folder_has_no_number_either():
+    assert bare("clients __12_i(x) + mu __3 + f __1(y)") == "clients_i(x) + mu + f(y)"
+    assert claim_map._place("App. D, Lemma 8, unrolled [from memory]") == "D, Lemma 8"

@@ -292,7 +292,7 @@ def shown(words: str, meant: Callable[[str], Any]) -> str:
 
 def bare(text: str) -> str:
     """A text without what the names of a folder of pages end with."""
-    return re.sub(r" __\d+\b", "", text)
+    return re.sub(r" __\d+(?=\b|_)", "", text)
 
 
 #: Signs that stand for commands of LaTeX.
