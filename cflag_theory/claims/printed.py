@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.pages.records import Record, keys, records, word
+from cflag_theory.claims.pages.records import Record, blocks, keys, places, records, word
 from cflag_theory.claims.pages.text import Piece, tex
 
+#: Folders of the papers, and the word with which the ids of their claims begin.
 PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
+_IDS = {"cflag": "C-FLAG", "cfl": "CFL"}
 #: Which versions of a paper print a line: the one that the ledger follows, the one of ICLR 2022, or both.
 VERSIONS = ("both", "2022", "later")
 
@@ -98,18 +98,43 @@ def name(id: str, key: str) -> str:
 
 def of_part(id: str, key: str) -> tuple[Printed, ...]:
     """What a part of a row decides, as it is printed."""
-    paper = {"cflag": "C-FLAG", "cfl": "CFL"}.get(id.partition(".")[0])
+    paper = _IDS.get(id.partition(".")[0])
     return () if paper is None else tuple(one for one in printed(paper) if name(id, key) in one.rows)
 
 
-def search(text: str = "") -> list[Claim]:
-    """The claims, in ledger order, of which the id, the place, the title or the printed lines hold all these words."""
+@dataclass(frozen=True)
+class Head:
+    """What the first line of a claim says: its id, the paper, the place in it, and a title."""
+
+    id: str
+    paper: str
+    where: str
+    title: str
+
+
+def search(text: str = "") -> list[Head]:
+    """The claims, in ledger order, of which the id, the place, the title or the printed lines hold all these words.
+
+    Pages are read as text; no claim is built.
+    """
     words = text.lower().split()
-    return [one for one in map(claim, LEDGER) if all(word in _searched(one.id) for word in words)]
+    return [one for one in heads() if all(word in _searched(one) for word in words)]
 
 
 @cache
-def _searched(id: str) -> str:
-    subject = claim(id)
-    lines = (line.text for part in subject.parts for line in of_part(id, part.key))
-    return " ".join((id, subject.paper, subject.where, subject.title, *lines)).lower()
+def heads() -> tuple[Head, ...]:
+    """The first lines of all claims, in ledger order."""
+    told = (blocks()[id].text.listed(" | ") for id in places())
+    return tuple(
+        Head(str(id), _IDS.get(id.partition(".")[0], "ours"), str(where), str(title)) for id, where, title in told
+    )
+
+
+@cache
+def _searched(head: Head) -> str:
+    lines = (
+        line.text
+        for line in (printed(head.paper) if head.paper in PAPERS else ())
+        if any(row.rpartition(".")[0] == head.id for row in line.rows)
+    )
+    return " ".join((head.id, head.paper, head.where, head.title, *lines)).lower()
