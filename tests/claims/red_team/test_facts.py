@@ -137,6 +137,7 @@ SUMS = (
 # k <= N for every k <= N, by an induction that ends; its member at t, summed over t < M.
 M = sp.Symbol("M", integer=True, positive=True)
 IN_RANGE, BELOW = fact("in range", at_most(k + 1, N)), fact("t < N", at_most(t + 1, N))
+BEYOND = fact("t < M", at_most(t + 1, M))
 ENDS = Induction(
     "P",
     k,
@@ -239,7 +240,7 @@ def test_an_induction_that_ends_holds_for_every_member_of_a_sum():
     ),
     Attack(
         "a member that the range of another sum bounds",
-        summed(M, ENDS, Instance("at t", "P", k, t, within="t < M"), given=(IN_RANGE, fact("t < M", at_most(t + 1, M)))),
+        summed(M, ENDS, Instance("at t", "P", k, t, within="t < M"), given=(IN_RANGE, BEYOND)),
         "t <= N is not established",
     ),
     Attack(
