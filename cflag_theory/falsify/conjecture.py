@@ -334,7 +334,17 @@ def facts(statement: Statement) -> tuple[Fact, ...]:
     What a fact holds for every value of is an index in it.
     """
     known = [*quantified(statement), *((fact, running(fact)) for fact in _settings(statement))]
-    return tuple(_for_every(fact, every) for fact, every in known)
+    spoken = statement.relation.free_symbols if statement.relation else set()
+    return tuple(_for_every(_some_member(fact, spoken), every) for fact, every in known)
+
+
+def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
+    """What is left of `j + 1 <= K`, the range of an index of which the statement does not speak: it has a member."""
+    left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
+    over = next((one for one in left.free_symbols if left in (one, one + 1)), None)
+    if op != "<=" or not isinstance(over, Index) or over in {*spoken, *right.free_symbols}:
+        return fact
+    return replace(fact, relation=Relation(left.xreplace({over: sp.S.Zero}), op, right))
 
 
 def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:

@@ -50,13 +50,7 @@ def files() -> list[Path]:
 
 @cache
 def theorems() -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"): the lines `coq` of pages.
-
-    Raises
-    ------
-    PageError
-        A line names no part, or is not written as `claims.pages.records` says.
-    """
+    """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"): the lines `coq` of pages."""
     found: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for record in records("coq"):
         parts = keys(record.claim) or ("1",)

@@ -8,6 +8,8 @@ import pytest
 from needs import needs_coq
 
 from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.claims.pages.records import Record
+from cflag_theory.claims.pages.text import PageError, lines
 from cflag_theory.cli.shell import read_theory
 from cflag_theory.verify import coq, theory
 
@@ -54,3 +56,15 @@ def test_a_statement_alone_is_that_of_its_own_file():
     # Questions to a later file too, which has a `forgetting` of its own, change nothing.
     both = theory.compile_theory(["cflag.eq15", "ours.adaptive_clients"])
     assert both["Descent.eq15"] == found["Descent.eq15"]
+
+
+@pytest.mark.parametrize(
+    "said", ["4 Drift.lemma13", "lemma13", "1 sharper Drift.lemma13", "repair sharp Drift.lemma13"]
+)
+def test_a_line_that_names_no_part_or_theorem_is_refused(said, monkeypatch):
+    (line,) = lines(f"coq {said}", "some.page")
+    monkeypatch.setattr(theory, "records", lambda kind: (Record(line, "some", "cflag.lemma13"),))
+    with pytest.raises(
+        PageError, match=r"some.page, line 1, column 5: theorems are written 'coq part repair File.name'"
+    ):
+        theory.theorems.__wrapped__()

@@ -166,8 +166,10 @@ class Examiner:
         fixed = frozenset().union(*(known.fixed for known in used))
         if isinstance(step, Induction):
             fixed = fixed | {step.index} if step.within else fixed - {step.index}
-        elif isinstance(step, Instance):
-            fixed |= step.value.free_symbols
+        elif isinstance(step, Instance) and step.of in self.reach:
+            # The index has a value: what is left of it is what shows that the value lies in the range.
+            fixed = self.reach[step.of].fixed - {step.index}
+            fixed |= self.reach[step.within].fixed if step.within in self.reach else frozenset()
         return rules.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
 
     def _given(self, names: tuple[str, ...]) -> tuple[rules.Known, ...]:

@@ -90,6 +90,8 @@ def _quoted(text: str) -> bool:
 
 def _outside(text: str, mark: str) -> Iterator[int]:
     """The places of a mark outside of round brackets and quotes."""
+    if mark not in text:
+        return
     depth, quoted = 0, False
     for place, sign in enumerate(text):
         if not quoted and depth <= 0 and text.startswith(mark, place):
@@ -239,20 +241,21 @@ def _open(line: Line) -> None:
     Nothing stands under a line of instances: there it is what would stand beside the line.
     """
     lines, line.inside = line.inside, []
+    above = line.kind
+    steps = above in _STEPS
     for one in lines:
-        if one.kind in _ONCE and line.kind not in _STEPS and any(other.kind == one.kind for other in line.inside):
-            raise one.error(f"a second {one.kind!r}: it stands once in each place")
+        kind = one.kind
+        if not steps and kind in _ONCE and any(other.kind == kind for other in line.inside):
+            raise one.error(f"a second {kind!r}: it stands once in each place")
         line.inside.append(one)
-        if one.kind in _WORDLESS and line.kind not in _STEPS and one.words:
-            raise one.error(
-                f"words behind ' -- ' are not kept at {one.kind!r}: write them into a line that begins with #"
-            )
-        leaf = line.kind == "source" or (one.kind in _LEAVES and line.kind not in _STEPS)
+        if not steps and kind in _WORDLESS and one.words:
+            raise one.error(f"words behind ' -- ' are not kept at {kind!r}: write them into a line that begins with #")
+        leaf = above == "source" or (not steps and kind in _LEAVES)
         if leaf and one.inside:
-            raise one.inside[0].error(f"nothing stands under {one.kind!r}: begin a longer line with a sign")
-        listed = line.kind == "instances" and one.kind not in ("story", "unseen")
-        if listed or not leaf:
-            fields = 3 if one.kind == "claim" else 1
+            raise one.inside[0].error(f"nothing stands under {kind!r}: begin a longer line with a sign")
+        listed = above == "instances" and kind not in ("story", "unseen")
+        if (listed or not leaf) and " | " in one.text:
+            fields = 3 if kind == "claim" else 1
             first, others = (found := one.said.listed(" | "))[:fields], [_line(said) for said in found[fields:]]
             if others:
                 if listed:

@@ -36,17 +36,6 @@ _TOP = 64
 _BITS = 24
 
 
-def error_ceiling(k: int, step: Fraction) -> Fraction:
-    """max_s beta L (k - s) (1 + beta L)^s over s <= k: no n and no order has a larger error at k."""
-    return max(step * (k - s) * (1 + step) ** s for s in range(k + 1))
-
-
-def error_sum_ceiling(local_steps: int, step: Fraction) -> Fraction:
-    """max_s beta L (1 + beta L)^s (E - s)(E - s - 1)/2: the same for the sum of the errors of E local steps."""
-    E = local_steps
-    return max(step * (1 + step) ** s * (E - s) * (E - s - 1) / 2 for s in range(E))
-
-
 def supremum(lemma: Lemma, u: Fraction) -> Interval:
     """Fractions around the least constant that is right at beta L E = u > 0 for every n, E and order.
 

@@ -134,6 +134,42 @@ SUMS = (
 )
 
 
+# k <= N for every k <= N, by an induction that ends; its member at t, summed over t < M.
+M = sp.Symbol("M", integer=True, positive=True)
+IN_RANGE, BELOW = fact("in range", at_most(k + 1, N)), fact("t < N", at_most(t + 1, N))
+BEYOND = fact("t < M", at_most(t + 1, M))
+ENDS = Induction(
+    "P",
+    k,
+    at_most(k, N),
+    Obligation("base", at_most(0, N), (), N),
+    (Obligation("step", at_most(k + 1, N), ("P (range)",), slack("P (range)")),),
+    "in range",
+)
+INSIDE = Obligation("inside", at_most(t, N), ("t < N",), slack("t < N") + 1)
+
+
+def summed(total, *steps, given=(IN_RANGE, BELOW), goal=None):
+    """The steps, and then the sum of the last one's bound over t < total."""
+    last = rules.mean("sum", sum_over(t, total), given=steps[-1].name)
+    goal = goal or at_most(sum_over(t, total)(t), N * total)
+    return claims(goal, *steps, last, Obligation("f", goal, ("sum",), slack("sum")), given=given)
+
+
+def fixed_member():
+    """z(t) is not negative for one t: an induction from there shows nothing of the others."""
+    relation, h = at_most(0, z(t) + k), fact("h", at_most(0, z(t)))
+    base = Obligation("base", at_most(0, z(t)), ("h",), slack("h"))
+    following = Obligation("step", at_most(0, z(t) + k + 1), ("Q (hypothesis)",), slack("Q (hypothesis)") + 1)
+    steps = Induction("Q", k, relation, base, (following,)), Instance("at t", "Q", k, t)
+    return summed(M, *steps, given=(h,), goal=at_most(0, sum_over(t, M)(z(t) + t)))
+
+
+def test_an_induction_that_ends_holds_for_every_member_of_a_sum():
+    result = examine(summed(N, ENDS, INSIDE, Instance("at t", "P", k, t, within="inside"))())
+    assert (result.faults, result.accepted) == ((), True)
+
+
 @table(
     Attack("a step named like a hypothesis of the outer index", rebound(), "two steps are named 'h'"),
     Attack(
@@ -197,6 +233,30 @@ SUMS = (
         claims(FALSE, Use("r", "induction", ()), Obligation("f", FALSE, ("r",), slack("r"))),
         "'induction' is not a rule",
     ),
+    Attack(
+        "a sum beyond the end of an induction",
+        summed(M, ENDS, INSIDE, Instance("at t", "P", k, t, within="inside")),
+        "does not hold for every t",
+    ),
+    Attack(
+        "a member that the range of another sum bounds",
+        summed(M, ENDS, Instance("at t", "P", k, t, within="t < M"), given=(IN_RANGE, BEYOND)),
+        "t <= N is not established",
+    ),
+    Attack(
+        "a member of an induction that ends, at the index of a hypothesis, for every value of it",
+        claims(
+            at_most(n, N),
+            ENDS,
+            Obligation("here", at_most(k, N), ("in range",), slack("in range") + 1),
+            Instance("at k", "P", k, k, within="here"),
+            rules.at("at n", k, n, given="at k"),
+            Obligation("f", at_most(n, N), ("at n",), slack("at n")),
+            given=(IN_RANGE,),
+        ),
+        "does not hold for every k",
+    ),
+    Attack("an induction from one member, summed over all", fixed_member(), "does not hold for every t"),
     Attack(
         "one round that telescopes over all",
         claims(SUMMED, *SUMS, given=(fact("round", at_most(w, s(t) - s(t + 1))),)),

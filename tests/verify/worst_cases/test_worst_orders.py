@@ -9,7 +9,6 @@ from math import comb
 import pytest
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.studies.worst_cases.ranges import error_ceiling, error_sum_ceiling
 from cflag_theory.verify.instances import orders
 from cflag_theory.verify.instances.orders import (
     all_worst,
@@ -25,6 +24,17 @@ from cflag_theory.verify.instances.recursions import local_worst
 
 QUANTITIES = ("drift", "error", "gradient_sum", "error_sum", "delayed_sum")
 SHARES = tuple(Fraction(share) for share in ("1/12", "1/2", "1", "3/2", "3", "10", "60"))
+
+
+def error_ceiling(k: int, step: Fraction) -> Fraction:
+    """max_s beta L (k - s) (1 + beta L)^s over s <= k: no n and no order has a larger error at k."""
+    return max(step * (k - s) * (1 + step) ** s for s in range(k + 1))
+
+
+def error_sum_ceiling(local_steps: int, step: Fraction) -> Fraction:
+    """max_s beta L (1 + beta L)^s (E - s)(E - s - 1)/2: the same for the sum of the errors of E local steps."""
+    E = local_steps
+    return max(step * (1 + step) ** s * (E - s) * (E - s - 1) / 2 for s in range(E))
 
 
 @pytest.mark.parametrize(("n", "E"), list(product((1, 2, 3, 4), range(1, 8))))
