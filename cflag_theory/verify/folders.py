@@ -193,6 +193,14 @@ def completed(subject: Claim) -> Claim:
     return replace(subject, parts=tuple(parts))
 
 
+def with_proofs(verdict: Verdict) -> Verdict:
+    """The verdict with the proofs that were found, and not kept: they are looked for again."""
+    supported = {(item.part, item.on) for item in verdict.evidence if item.kind == "proof"}
+    said = {(part.key, on): one for part in verdict.claim.parts for on, one in statements(part).items()}
+    found = any(said[place].proof is None for place in supported & said.keys())
+    return replace(verdict, claim=completed(verdict.claim)) if found else verdict
+
+
 def drawn(name: str, key: str, on: str, statement: Statement, cases: int, seed: int) -> Evidence:
     """What exact instances say of a statement: one that refutes it, or how many agree."""
     try:

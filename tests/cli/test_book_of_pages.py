@@ -161,6 +161,19 @@ def test_a_formula_is_mathml_or_shown_as_it_is_written(latex):
     assert [tag for tag, _ in Tags(mathml(latex)).found] == ["code"]
 
 
+def test_a_proof_that_was_found_has_its_derivation(cflag, tmp_path):
+    head, claim = (
+        PAGE.split("\nclaim own.base")[0],
+        "\nclaim own.bare | 1 | No proof\n    say h(y) <= linear + 3 L |y - x|^2\n",
+    )
+    (tmp_path / "bare.page").write_text(head + claim, encoding="utf-8")
+    code, out, _ = cflag("verify", tmp_path / "bare.page", "--out", tmp_path / "report", "--jobs", 1)
+    assert (code, out.splitlines()[-1]) == (0, f"report: {tmp_path / 'report' / 'index.html'}")
+    page = (tmp_path / "report" / "derivations-own.bare.html").read_text(encoding="utf-8")
+    assert "<td>smoothness</td>" in page
+    assert not re.search(r" __\d", page)
+
+
 # The map
 
 

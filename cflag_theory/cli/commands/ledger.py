@@ -6,6 +6,7 @@ And the claims of somebody else's pages: `cflag verify FOLDER-OR-PAGE`, with a r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,9 +119,17 @@ def verify_pages(place: Path, ids: Sequence[str], *, format: Format, out: Path |
         own(verdicts)
     if out is not None:
         from cflag_theory.cli.report import write_report
+        from cflag_theory.verify.folders import with_proofs
 
-        page = write_report(out, verdicts, book=folder.book)
-        typer.echo(f"report: {page}", err=format is Format.json)
+        with progress_bar("report", len(verdicts)) as advance:
+            for index, verdict in enumerate(verdicts):
+                verdicts[index] = with_proofs(verdict)
+                advance(1, verdict.claim.id)
+            proved = {one.claim.id: one.claim for one in verdicts}
+            book = replace(folder.book, claim=lambda id: proved.get(id) or folder.claim(id))
+            page = write_report(out, verdicts, book=book)
+        if format is Format.table:
+            typer.echo(f"report: {page}")
 
 
 def read_pages(place: Path | str) -> Folder:
