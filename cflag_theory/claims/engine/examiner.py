@@ -161,15 +161,13 @@ class Examiner:
         return conclusion
 
     def _reached(self, step: Step, conclusion: Relation) -> rules.Known:
-        """What a step's conclusion is fixed to: what it rests on is, less the index that an induction runs through."""
+        """What a conclusion is fixed to: what it rests on is, less an induction's index, which runs or has a value."""
         used = [self.reach[name] for name in names_used(step) if name in self.reach]
         fixed = frozenset().union(*(known.fixed for known in used))
         if isinstance(step, Induction):
             fixed = fixed | {step.index} if step.within else fixed - {step.index}
-        elif isinstance(step, Instance) and step.of in self.reach:
-            # The index has a value: what is left of it is what shows that the value lies in the range.
-            fixed = self.reach[step.of].fixed - {step.index}
-            fixed |= self.reach[step.within].fixed if step.within in self.reach else frozenset()
+        elif isinstance(step, Instance) and used:
+            fixed = (used[0].fixed - {step.index}).union(*(known.fixed for known in used[1:]))
         return rules.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
 
     def _given(self, names: tuple[str, ...]) -> tuple[rules.Known, ...]:

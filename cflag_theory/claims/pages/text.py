@@ -163,29 +163,13 @@ def said(error: Exception) -> str:
 
 #: Lines of words, which run on in the lines under them.
 _TOLD = ("note", "prints", "uses", "headline", "letter", "story")
+#: Blocks that declare, and what else keeps no words behind " -- ".
+_NAMED = ("use", "symbol", "sequence", "vector", "function", "index", "mean", "let")
+_WORDLESS = (*_NAMED, "with", "after", "coq", "kind", "family")
 #: What says one thing: nothing stands under it. Under a proof the same words begin names of steps.
-_LEAVES = (
-    *("use", "symbol", "sequence", "vector", "function", "index", "mean", "let", "setting", "fact", "with", "after"),
-    *("say", "is", "for", "where", "reading", "kind", "family", "unseen", "expect", "because"),
-    *_TOLD,
-)
+_SAYS = ("setting", "fact", "say", "is", "for", "where", "reading", "unseen", "expect", "because")
+_LEAVES = (*_SAYS, *_WORDLESS, *_TOLD)
 _STEPS = ("proof", "scheme", "start", "step")
-#: What keeps no words behind " -- ".
-_WORDLESS = (
-    "use",
-    "symbol",
-    "sequence",
-    "vector",
-    "function",
-    "index",
-    "mean",
-    "let",
-    "with",
-    "after",
-    "coq",
-    "kind",
-    "family",
-)
 #: What is said once in each place.
 _ONCE = ("say", "is", "repair", "sharp", "refuted", "reading", "kind", "unseen", "expect")
 #: Lines whose words may run on in the lines under them.
