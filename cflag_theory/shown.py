@@ -14,23 +14,15 @@ _LINE, _ROWS = 160, 200
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a result shows of itself.
+    """What a result shows of itself."""
 
-    Attributes
-    ----------
-    line : str
-        The result in one line.
-    head : sequence of str
-        Names of the table's columns.
-    rows : sequence of sequences
-        Cells: words, numbers, None for nothing.
-    notes : sequence of str
-        What is said below the table.
-    """
-
+    #: The result in one line.
     line: str
+    #: Names of the table's columns.
     head: Sequence[str] = ()
+    #: Cells: words, numbers, None for nothing.
     rows: Sequence[Sequence[Any]] = ()
+    #: What is said below the table.
     notes: Sequence[str] = ()
 
 

@@ -26,21 +26,14 @@ KINDS = {
 
 @dataclass(frozen=True, order=True)
 class Arrow:
-    """One claim uses another.
+    """One claim uses another."""
 
-    Attributes
-    ----------
-    user, used : str
-        Ids of claims.
-    kind : str
-        A key of `KINDS`.
-    place, words : str
-        Where the paper says so and what it says; of a checked proof, which statements use which.
-    """
-
+    #: Ids of claims.
     user: str
     used: str
+    #: A key of `KINDS`.
     kind: str
+    #: Where the paper says so and what it says; of a checked proof, which statements use which.
     place: str = ""
     words: str = ""
 

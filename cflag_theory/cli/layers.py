@@ -19,21 +19,15 @@ _SETTLING = 101
 
 @dataclass(frozen=True)
 class Drawing:
-    """Where boxes and arrows are.
+    """Where boxes and arrows are."""
 
-    Attributes
-    ----------
-    at : dict of str to (float, float)
-        Middle of the upper side of each box.
-    paths : dict of (str, str) to list of (float, float)
-        Points of each arrow, from the lower side of a box to the upper side of another: after the first one, pairs at
-        the foot of a row and at the top of the next, so that curves lie between rows only.
-    width, height : float
-        Of the whole drawing; it begins at (0, 0).
-    """
-
+    #: Dict of str to (float, float): Middle of the upper side of each box.
     at: dict[str, tuple[float, float]]
+    #: Dict of (str, str) to list of (float, float): Points of each arrow, from the lower side of a box to the upper
+    #: side of another: after the first one, pairs at the foot of a row and at the top of the next, so that curves lie
+    #: between rows only.
     paths: dict[Edge, list[tuple[float, float]]]
+    #: Of the whole drawing; it begins at (0, 0).
     width: float
     height: float
 

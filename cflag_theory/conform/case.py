@@ -24,38 +24,26 @@ class Data:
 
 @dataclass(frozen=True)
 class Case:
-    """A problem, step sizes and the draws of the rounds.
+    """A problem, step sizes and the draws of the rounds."""
 
-    Attributes
-    ----------
-    current : tuple over rounds of tuples over clients of Data
-        One entry for all rounds, except where data change with time.
-    past : tuple over clients of Data
-        The data of earlier tasks, all of them kept as memory.
-    weights : tuple of Fraction
-        p_i, of sum 1.
-    start : tuple of Fraction
-        x_0.
-    lr, server_lr : Fraction
-        Step sizes of a client and of the server.
-    steps : tuple of int
-        Local steps of each client.
-    orders : tuple over rounds, over clients, of sample indices
-        The sample of each local step.
-    participants : tuple over rounds of tuples of clients
-    parameters : mapping
-        The algorithm's own numbers, by name.
-    """
-
+    #: Tuple over rounds of tuples over clients of Data: One entry for all rounds, except where data change with time.
     current: tuple[tuple[Data, ...], ...]
+    #: Tuple over clients of Data: The data of earlier tasks, all of them kept as memory.
     past: tuple[Data, ...]
+    #: p_i, of sum 1.
     weights: Row
+    #: x_0.
     start: Row
+    #: Step sizes of a client and of the server.
     lr: Fraction
     server_lr: Fraction
+    #: Local steps of each client.
     steps: tuple[int, ...]
+    #: Tuple over rounds, over clients, of sample indices: The sample of each local step.
     orders: tuple[tuple[tuple[int, ...], ...], ...]
+    #: Tuple over rounds of tuples of clients.
     participants: tuple[tuple[int, ...], ...]
+    #: The algorithm's own numbers, by name.
     parameters: Mapping[str, Any]
 
     @property

@@ -205,29 +205,20 @@ _SHORT = 12
 
 @dataclass(frozen=True)
 class Difference:
-    """The first quantity in which two records differ.
+    """The first quantity in which two records differ."""
 
-    Attributes
-    ----------
-    name : str
-        As the reference calls it; "y" for a local iterate.
-    t, client, step : int or None
-        Round and client from 0, the local step; None for the server.
-    expected, met : tuple of str
-        The coordinates.
-    tolerance : float
-        How far rounding could have moved the coordinate that differs most; 0 for fractions.
-    single : bool
-        Whether rounding in float32 would explain this difference and all others.
-    """
-
+    #: As the reference calls it; "y" for a local iterate.
     name: str
+    #: Round and client from 0, the local step; None for the server.
     t: int
     client: int | None
     step: int | None
+    #: The coordinates.
     expected: tuple[str, ...]
     met: tuple[str, ...]
+    #: How far rounding could have moved the coordinate that differs most; 0 for fractions.
     tolerance: float = 0.0
+    #: Whether rounding in float32 would explain this difference and all others.
     single: bool = False
 
 

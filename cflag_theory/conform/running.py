@@ -26,41 +26,27 @@ Key = tuple[str, int, int | None]
 
 @dataclass
 class Record:
-    """What an implementation computed.
+    """What an implementation computed."""
 
-    Attributes
-    ----------
-    values : dict of Key to vector
-        In the order in which they arise: of each client in turn, then of the server.
-    points : dict of (round, client) to list of vectors
-        Where gradients were asked for, without x_t and without repetitions.
-    used : set of str
-        Of weights, server_lr and model, what was asked for.
-    """
-
+    #: In the order in which they arise: of each client in turn, then of the server.
     values: dict[Key, Vector] = field(default_factory=dict)
+    #: Dict of (round, client) to list of vectors: Where gradients were asked for, without x_t and without repetitions.
     points: dict[tuple[int, int], list[Vector]] = field(default_factory=dict)
+    #: Of weights, server_lr and model, what was asked for.
     used: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Own:
-    """A user's functions; the reference takes the half that is not given.
+    """A user's functions; the reference takes the half that is not given."""
 
-    Attributes
-    ----------
-    client_step, server_step, round_step : callable or None
-        Arguments are filled in by their names.
-    seconds : float
-        What one call may take, in CPU time of the function itself.
-    watch : SinglePrecision or None
-        What looks on while the functions run.
-    """
-
+    #: Arguments are filled in by their names.
     client_step: Callable[..., Any] | None = None
     server_step: Callable[..., Any] | None = None
     round_step: Callable[..., Any] | None = None
+    #: What one call may take, in CPU time of the function itself.
     seconds: float = 10.0
+    #: What looks on while the functions run.
     watch: SinglePrecision | None = None
 
     def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:

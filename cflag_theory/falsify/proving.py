@@ -37,22 +37,15 @@ Box = Mapping[sp.Symbol, tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Formula:
-    """A closed conjecture as relations.
+    """A closed conjecture as relations."""
 
-    Attributes
-    ----------
-    goal, given, ranges : Relation, tuples of Relation
-        The claim, the hypotheses, and the ranges.
-    needs : tuple of Relation
-        What must hold for all of these to have a value.
-    symbols : mapping of str to Symbol
-        Of the variables.
-    """
-
+    #: The claim, the hypotheses, and the ranges.
     goal: Relation
     given: tuple[Relation, ...]
     ranges: tuple[Relation, ...]
+    #: What must hold for all of these to have a value.
     needs: tuple[Relation, ...]
+    #: Of the variables.
     symbols: Mapping[str, sp.Symbol]
 
 

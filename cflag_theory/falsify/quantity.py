@@ -25,24 +25,16 @@ _OPERATIONS = {sp.Le: "<=", sp.Lt: "<", sp.Eq: "=="}
 
 @dataclass(frozen=True)
 class Quantity:
-    """A function of variables that are called by their names: `of` is a Python function or a sympy expression.
+    """A function of variables that are called by their names: `of` is a Python function or a sympy expression."""
 
-    Attributes
-    ----------
-    what : str
-        For messages, such as "left".
-    names : tuple of str
-        The variables that it reads.
-    where : str
-        File and line of a function; empty for an expression.
-    defaults : tuple of str
-        Further arguments of a function, which keep their default values.
-    """
-
+    #: For messages, such as "left".
     what: str
     of: Any
+    #: The variables that it reads.
     names: tuple[str, ...]
+    #: File and line of a function; empty for an expression.
     where: str = ""
+    #: Further arguments of a function, which keep their default values.
     defaults: tuple[str, ...] = ()
 
     def floats(self, values: Mapping[str, Any]) -> Any:

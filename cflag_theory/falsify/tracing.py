@@ -29,18 +29,12 @@ class NotAlgebra(Exception):
 
 @dataclass
 class Notes:
-    """What a function did while it was traced, beside its result.
+    """What a function did while it was traced, beside its result."""
 
-    Attributes
-    ----------
-    asked : list of str
-        Questions about the value of a number, also where the function caught what they raised.
-    needs : list of Relation
-        What must hold for every step to have a value; sympy cancels (x - 1)/(x - 1), and Python does not. A divisor d
-        that must not be 0 stands here as 0 < d^2.
-    """
-
+    #: Questions about the value of a number, also where the function caught what they raised.
     asked: list[str] = field(default_factory=list)
+    #: What must hold for every step to have a value; sympy cancels (x - 1)/(x - 1), and Python does not. A divisor d
+    #: that must not be 0 stands here as 0 < d^2.
     needs: list[Relation] = field(default_factory=list)
 
 

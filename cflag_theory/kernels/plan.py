@@ -106,29 +106,22 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Arrays that an engine fills; slots are in the order of `STATE` and `ROUND`.
+    """Arrays that an engine fills; slots are in the order of `STATE` and `ROUND`."""
 
-    Attributes
-    ----------
-    state : (replicas, rounds + 1, 8), or (replicas, 1, 8) where only the end is measured
-    per_round : (replicas, rounds, 8)
-    Lambda : (replicas, rounds, N)
-    iterates : (replicas, rounds + 1, d) or (replicas, 0, d)
-    status, rounds_done : (replicas,)
-        -1 rounds done: the objective is not finite at x_0.
-    end : (replicas, 8)
-        `STATE` at the last iterate of a selective run.
-    ifo_calls : (replicas, rounds) or (replicas, 0)
-        Gradient evaluations of `costs`, where they are not the same in every round.
-    """
-
+    #: (replicas, rounds + 1, 8), or (replicas, 1, 8) where only the end is measured.
     state: Array
+    #: (replicas, rounds, 8).
     per_round: Array
+    #: (replicas, rounds, N).
     Lambda: Array
+    #: (replicas, rounds + 1, d) or (replicas, 0, d).
     iterates: Array
+    #: (replicas,): -1 rounds done: the objective is not finite at x_0.
     status: Ints
     rounds_done: Ints
+    #: (replicas, 8): `STATE` at the last iterate of a selective run.
     end: Array
+    #: (replicas, rounds) or (replicas, 0): Gradient evaluations of `costs`, where they are not the same in every round.
     ifo_calls: Ints
 
 

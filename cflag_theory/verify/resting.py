@@ -46,20 +46,13 @@ _PROVED = {"holds": "proved", "loose": "proved", "typo": "repaired", "needs-hypo
 
 @dataclass(frozen=True)
 class Break:
-    """A false claim and what the paper builds on it.
+    """A false claim and what the paper builds on it."""
 
-    Attributes
-    ----------
-    claim : str
-        The id of the false claim.
-    fates : mapping of str to str
-        Every claim whose printed proof uses it, directly or not, in the paper's order, with a key of `FATES`.
-    instead : tuple of str
-        Proved theorems of ours to which the notes on the false claim point.
-    """
-
+    #: The id of the false claim.
     claim: str
+    #: Every claim whose printed proof uses it, directly or not, in the paper's order, with a key of `FATES`.
     fates: Mapping[str, str]
+    #: Proved theorems of ours to which the notes on the false claim point.
     instead: tuple[str, ...]
 
     def with_fate(self, *fates: str) -> list[str]:

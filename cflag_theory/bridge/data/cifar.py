@@ -24,35 +24,24 @@ COARSE_CLASSES = 20
 
 @dataclass(frozen=True)
 class Layout:
-    """One version of one of the two data sets: its files and how to read them.
+    """One version of one of the two data sets: its files and how to read them."""
 
-    Attributes
-    ----------
-    name, version : str
-        "cifar10" or "cifar100", "python" or "binary".
-    folder, archive : str
-        The folder that its archive unpacks to, and the archive.
-    train : tuple of str
-        Files with train images, in order.
-    test, meta : str
-        The files with the test images and with the names of the classes.
-    classes : int
-    label_key, names_key : str
-        Of the python version's dictionaries.
-    label_bytes : int
-        Before each image of the binary version; the last one is the label.
-    """
-
+    #: "cifar10" or "cifar100", "python" or "binary".
     name: str
     version: str
+    #: The folder that its archive unpacks to, and the archive.
     folder: str
     archive: str
+    #: Files with train images, in order.
     train: tuple[str, ...]
+    #: The files with the test images and with the names of the classes.
     test: str
     meta: str
     classes: int
+    #: Of the python version's dictionaries.
     label_key: str = ""
     names_key: str = ""
+    #: Before each image of the binary version; the last one is the label.
     label_bytes: int = 0
 
     def place(self, root: Path) -> Path | None:

@@ -31,21 +31,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of the data set and their labels, before any image is opened.
+    """The files of the data set and their labels, before any image is opened."""
 
-    Attributes
-    ----------
-    ids, classes : tuple of str
-        Sorted WordNet ids and the first word for each.
-    train, test : tuple of (Path, int)
-    faults : tuple of str
-        One sentence for each thing that is missing or makes no sense.
-    """
-
+    #: Sorted WordNet ids and the first word for each.
     ids: tuple[str, ...]
     classes: tuple[str, ...]
     train: tuple[tuple[Path, int], ...]
     test: tuple[tuple[Path, int], ...]
+    #: One sentence for each thing that is missing or makes no sense.
     faults: tuple[str, ...]
 
 

@@ -23,50 +23,33 @@ _RULES = {"before": LIST, "columns": TABLE, "status": WORD, "message": WORD, **_
 
 @dataclass(frozen=True, eq=False)
 class PartResult:
-    """One method with one seed.
-
-    Attributes
-    ----------
-    method : str
-    seed : int
-    options : mapping
-        The method's own; empty for a method without.
-    accuracy : (S, S) array
-        a[s, j] in percent: the accuracy on task j after learning task s, also on tasks that are still to come; nan
-        where task s was not learned yet.
-    before : tuple of S floats
-        The same at the start.
-    columns : mapping of str to list
-        By round over all tasks, with the names of a Trace (Gamma, Lambda and others), and task, loss, alpha, beta; None
-        where a value is not defined or was not measured. "ifo_calls" of a task's last round has those of its end.
-    rounds_done : int
-        Rounds over all tasks.
-    status : str
-        OK, DIVERGED, or RUNNING for a part that was interrupted.
-    message : str
-        Of a part that diverged, in which round.
-    seconds : float
-        Of all calls that worked on it.
-    gradients : int
-        Samples whose gradient was evaluated, in rounds and at the ends of tasks.
-    communicated : int
-        Numbers that all clients sent and received.
-    traces : tuple of str
-        Files of the folder, one a task.
-    """
+    """One method with one seed."""
 
     method: str
     seed: int
+    #: The method's own; empty for a method without.
     options: Mapping[str, Any]
+    #: (S, S) array: a[s, j] in percent: the accuracy on task j after learning task s, also on tasks that are still to
+    #: come; nan where task s was not learned yet.
     accuracy: Floats
+    #: Tuple of S floats: The same at the start.
     before: tuple[float, ...]
+    #: By round over all tasks, with the names of a Trace (Gamma, Lambda and others), and task, loss, alpha, beta; None
+    #: where a value is not defined or was not measured. "ifo_calls" of a task's last round has those of its end.
     columns: Mapping[str, list[Any]]
+    #: Rounds over all tasks.
     rounds_done: int
+    #: OK, DIVERGED, or RUNNING for a part that was interrupted.
     status: str
+    #: Of a part that diverged, in which round.
     message: str
+    #: Of all calls that worked on it.
     seconds: float
+    #: Samples whose gradient was evaluated, in rounds and at the ends of tasks.
     gradients: int
+    #: Numbers that all clients sent and received.
     communicated: int
+    #: Files of the folder, one a task.
     traces: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -92,34 +75,22 @@ class PartResult:
 
 @dataclass(frozen=True, eq=False)
 class BridgeResult:
-    """What `run_bridge` found.
+    """What `run_bridge` found."""
 
-    Attributes
-    ----------
-    settings : mapping
-        Of `RunSettings.to_json`.
-    runs : tuple of PartResult
-        By seed, then by method.
-    complete : bool
-        Whether every method has done all its rounds with every seed, or diverged.
-    environment : mapping
-        Versions, device and threads.
-    notes : tuple of str
-        About the data and their split.
-    folder : str
-    preset : str or None
-    changes : tuple of mappings
-        Where parts went on though something was another one (`--resume-anyway`): "what", "was", "is", and "after", the
-        rounds that parts had done by then.
-    """
-
+    #: Of `RunSettings.to_json`.
     settings: Mapping[str, Any]
+    #: By seed, then by method.
     runs: tuple[PartResult, ...]
+    #: Whether every method has done all its rounds with every seed, or diverged.
     complete: bool
+    #: Versions, device and threads.
     environment: Mapping[str, str]
+    #: About the data and their split.
     notes: tuple[str, ...]
     folder: str
     preset: str | None = None
+    #: Where parts went on though something was another one (`--resume-anyway`): "what", "was", "is", and "after", the
+    #: rounds that parts had done by then.
     changes: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:

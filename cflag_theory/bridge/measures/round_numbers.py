@@ -25,42 +25,30 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class RoundNumbers:
-    """Scalars of one round; nan for what the method does not have, as grad_f_memory before anything is remembered.
+    """Scalars of one round; nan for what the method does not have, as grad_f_memory before anything is remembered."""
 
-    Attributes
-    ----------
-    loss : float
-        sum_i p_i of the clients' mean minibatch losses.
-    grad_g2, grad_memory2 : float
-        ||grad g(x_t)||^2 and ||grad_f_memory(x_t)||^2 from the first exchange, over the d parameters as all norms here.
-    Gamma : float
-        Forgetting term (15) of the step taken.
-    alpha, beta : float
-        Means sum_i p_i alpha_i and sum_i p_i beta_i of the rates that the clients report. A method without a first
-        exchange takes its memory steps among the local ones, as NCCL-FL: then Gamma, B and S are those for alpha = 0.
-    current_step2 : float
-        ||beta S||^2.
-    step2 : float
-        ||x_{t+1} - x_t||^2.
-    drift2_max : float
-        max over i and k of ||x_{t,k}^i - x_t||^2.
-    gradients, communicated : int
-        Samples whose gradient was evaluated, and numbers that the clients sent and received.
-    Lambda, alphas, memory2 : tuple of N floats
-        Of every client: Lambda_{t,i}, alpha_{t,i} and ||grad f_i^memory(x_t)||^2; nan for clients that take no part.
-    """
-
+    #: sum_i p_i of the clients' mean minibatch losses.
     loss: float
+    #: ||grad g(x_t)||^2 and ||grad_f_memory(x_t)||^2 from the first exchange, over the d parameters as all norms here.
     grad_g2: float
     grad_memory2: float
+    #: Forgetting term (15) of the step taken.
     Gamma: float
+    #: Means sum_i p_i alpha_i and sum_i p_i beta_i of the rates that the clients report. A method without a first
+    #: exchange takes its memory steps among the local ones, as NCCL-FL: then Gamma, B and S are those for alpha = 0.
     alpha: float
     beta: float
+    #: ||beta S||^2.
     current_step2: float
+    #: ||x_{t+1} - x_t||^2.
     step2: float
+    #: max over i and k of ||x_{t,k}^i - x_t||^2.
     drift2_max: float
+    #: Samples whose gradient was evaluated, and numbers that the clients sent and received.
     gradients: int
     communicated: int
+    #: Tuple of N floats: Of every client: Lambda_{t,i}, alpha_{t,i} and ||grad f_i^memory(x_t)||^2; nan for clients
+    #: that take no part.
     Lambda: tuple[float, ...]
     alphas: tuple[float, ...]
     memory2: tuple[float, ...]

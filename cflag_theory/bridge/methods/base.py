@@ -28,32 +28,21 @@ Own = Mapping[int, Vectors]
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What a method may know about the round it is in.
-
-    Attributes
-    ----------
-    model : FlatModel
-    clients : int
-        N.
-    task, number : int
-        The task, and the round within it, from 0.
-    overall : int
-        The round counted over all tasks.
-    seed : int
-    everybody : sequence of Client
-        All clients, if those of a process are computed together: then shapes follow from all of them, so that the
-        numbers of a client do not depend on who else is in its process. Empty if they go one by one.
-    samples : int
-        Current samples of all clients, which says how much memory their tables take together; 0 where nobody counted.
-    """
+    """What a method may know about the round it is in."""
 
     model: FlatModel
+    #: N.
     clients: int
+    #: The task, and the round within it, from 0.
     task: int
     number: int
+    #: The round counted over all tasks.
     overall: int
     seed: int
+    #: All clients, if those of a process are computed together: then shapes follow from all of them, so that the
+    #: numbers of a client do not depend on who else is in its process. Empty if they go one by one.
     everybody: Sequence[Client] = ()
+    #: Current samples of all clients, which says how much memory their tables take together; 0 where nobody counted.
     samples: int = 0
 
     @property

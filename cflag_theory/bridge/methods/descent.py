@@ -83,24 +83,16 @@ def column(values: Sequence[float], like: torch.Tensor) -> torch.Tensor:
 
 @dataclass(eq=False)
 class Descent:
-    """Where the local steps of clients led, a row of every tensor a client.
+    """Where the local steps of clients led, a row of every tensor a client."""
 
-    Attributes
-    ----------
-    move : (n, size) or (n, width) tensor
-        x_t - x_E, and the same of the running statistics.
-    total : (n, d) or (n, width) tensor
-        The sum of the directions: x_t - x_E is lr times that.
-    drift2_max, loss : (n,) tensors
-        Over the steps, the largest ||x_k - x_t||^2 and the mean loss.
-    steps : list of int
-        E.
-    """
-
+    #: (n, size) or (n, width) tensor: x_t - x_E, and the same of the running statistics.
     move: torch.Tensor
+    #: (n, d) or (n, width) tensor: The sum of the directions: x_t - x_E is lr times that.
     total: torch.Tensor
+    #: (n,) tensors: Over the steps, the largest ||x_k - x_t||^2 and the mean loss.
     drift2_max: torch.Tensor
     loss: torch.Tensor
+    #: E.
     steps: list[int]
 
     def whole(self, move: torch.Tensor | None) -> torch.Tensor:

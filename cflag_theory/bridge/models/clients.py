@@ -21,21 +21,14 @@ from cflag_theory.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False)
 class Pixels:
-    """Images on a device, once for all clients, as they are stored: normalised when they are taken.
+    """Images on a device, once for all clients, as they are stored: normalised when they are taken."""
 
-    Attributes
-    ----------
-    images : (n, C, H, W) Tensor
-        uint8, or numbers that are taken as they are.
-    scale, shift : (C, 1, 1) Tensor
-        A byte v becomes v scale + shift = (v / 255 - mean) / std, in the dtype of these.
-    side : int or None
-        Images are made this high and wide when they are taken, by linear interpolation between pixels.
-    """
-
+    #: (n, C, H, W) Tensor: uint8, or numbers that are taken as they are.
     images: Tensor
+    #: (C, 1, 1) Tensor: A byte v becomes v scale + shift = (v / 255 - mean) / std, in the dtype of these.
     scale: Tensor
     shift: Tensor
+    #: Images are made this high and wide when they are taken, by linear interpolation between pixels.
     side: int | None = None
 
     def take(self, indices: Tensor) -> Tensor:
@@ -65,25 +58,17 @@ def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatMod
 
 @dataclass(frozen=True, eq=False)
 class ClientData:
-    """Samples of one client.
+    """Samples of one client."""
 
-    Attributes
-    ----------
-    pixels : Pixels
-        Shared with all others.
-    indices : (n,) int64 Tensor
-        Where the samples are in `pixels`.
-    labels : (n,) Tensor
-        See `Batch`.
-    tasks : (n,) int64 Tensor
-    soft : (n, outputs) Tensor or None
-        See `Batch`.
-    """
-
+    #: Shared with all others.
     pixels: Pixels
+    #: (n,) int64 Tensor: Where the samples are in `pixels`.
     indices: Tensor
+    #: (n,) Tensor: See `Batch`.
     labels: Tensor
+    #: (n,) int64 Tensor.
     tasks: Tensor
+    #: (n, outputs) Tensor or None: See `Batch`.
     soft: Tensor | None = None
 
     @cached_property
@@ -118,27 +103,18 @@ class ClientData:
 
 @dataclass(frozen=True, eq=False)
 class Client:
-    """One client in one task.
-
-    Attributes
-    ----------
-    index : int
-    p : float
-        Its share p_i of the task's samples. With 0 it takes no part in the task, whatever it remembers: its
-        gradients and its move would have no weight, since (6) and (7) weigh the memory by the same p_i.
-    current, memory : ClientData
-        ``memory.n == 0`` where nothing is remembered.
-    part : int
-        Which of its data sets it holds, where they change from round to round.
-    past : ClientData
-        All its samples of the past tasks, on which f_i is defined: no method may look at them, meters do.
-    """
+    """One client in one task."""
 
     index: int
+    #: Its share p_i of the task's samples. With 0 it takes no part in the task, whatever it remembers: its gradients
+    #: and its move would have no weight, since (6) and (7) weigh the memory by the same p_i.
     p: float
+    #: ``memory.n == 0`` where nothing is remembered.
     current: ClientData
     memory: ClientData
+    #: All its samples of the past tasks, on which f_i is defined: no method may look at them, meters do.
     past: ClientData
+    #: Which of its data sets it holds, where they change from round to round.
     part: int = 0
 
 

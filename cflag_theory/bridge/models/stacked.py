@@ -168,17 +168,13 @@ class Stack:
 
 
 class Layer(NamedTuple):
-    """A layer's numbers in rows of vectors, as views.
+    """A layer's numbers in rows of vectors, as views."""
 
-    Attributes
-    ----------
-    weight : (n, out, in) Tensor
-    turned : (n, in, out) Tensor
-    bias : (n, 1, out) Tensor or None
-    """
-
+    #: (n, out, in) Tensor.
     weight: Tensor
+    #: (n, in, out) Tensor.
     turned: Tensor
+    #: (n, 1, out) Tensor or None.
     bias: Tensor | None
 
 

@@ -178,20 +178,14 @@ def digits_tasks() -> tuple[Variation, ...]:
 
 @dataclass(frozen=True)
 class Variation:
-    """One run of a preset.
+    """One run of a preset."""
 
-    Attributes
-    ----------
-    name : str
-        What sets it apart; also the name of its folder. Equal runs of different presets have equal names.
-    changes : mapping
-        For `run_settings`.
-    cells : tuple of (table, data, setting)
-        The published numbers that it is compared with, such as ("table3", "cifar10", "iid").
-    """
-
+    #: What sets it apart; also the name of its folder. Equal runs of different presets have equal names.
     name: str
+    #: For `run_settings`.
     changes: Mapping[str, Any]
+    #: Tuple of (table, data, setting): The published numbers that it is compared with, such as ("table3", "cifar10",
+    #: "iid").
     cells: tuple[tuple[str, str, str], ...] = ()
 
     def settings(self, changes: Mapping[str, Any] | None = None) -> RunSettings:
@@ -201,19 +195,11 @@ class Variation:
 
 @dataclass(frozen=True)
 class Preset:
-    """One table's column, or one panel of a figure.
-
-    Attributes
-    ----------
-    name : str
-    what : str
-        One sentence.
-    variations : tuple of Variation
-    decided : tuple of str
-        What the paper leaves open about it, beside `DECIDED`, and what is done here.
-    """
+    """One table's column, or one panel of a figure."""
 
     name: str
+    #: One sentence.
     what: str
     variations: tuple[Variation, ...]
+    #: What the paper leaves open about it, beside `DECIDED`, and what is done here.
     decided: tuple[str, ...] = field(default=())

@@ -103,29 +103,21 @@ class MimeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TaylorOptions:
-    """CFL-Regularization.
+    """CFL-Regularization."""
 
-    Attributes
-    ----------
-    hessian : {"hutchinson", "fisher", "squared-gradient"}
-        The diagonal: estimated from products with random signs, as PyHessian does; the mean of single samples' squared
-        gradients, as in EWC; or the square of the whole gradient, as the paper prints it.
-    probes : int
-        Hutchinson's products a round and client.
-    last, block, rest : float
-        beta of the last layer, of the last block, and of the rest: with 1 everywhere it is the full version.
-    keep : int
-        Rounds kept.
-    combine : {"mean", "sum"}
-        Of the rounds kept.
-    """
-
+    #: {"hutchinson", "fisher", "squared-gradient"}: The diagonal: estimated from products with random signs, as
+    #: PyHessian does; the mean of single samples' squared gradients, as in EWC; or the square of the whole gradient, as
+    #: the paper prints it.
     hessian: str = HUTCHINSON
+    #: Hutchinson's products a round and client.
     probes: int = 1
+    #: beta of the last layer, of the last block, and of the rest: with 1 everywhere it is the full version.
     last: float = 1.0
     block: float = 0.1
     rest: float = 0.0
+    #: Rounds kept.
     keep: int = 40
+    #: {"mean", "sum"}: Of the rounds kept.
     combine: str = MEAN
 
     def __post_init__(self) -> None:

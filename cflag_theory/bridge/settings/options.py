@@ -99,34 +99,26 @@ class TrackOptions:
     """Switches of local steps that track the global gradient: FedTrack's, and of C-FLAG all but memory.
 
     A switch that is left open (None) takes the default of the mode, so that an object describes itself completely.
-
-    Attributes
-    ----------
-    mode : {"theory", "paper", "released"}
-    step : {"plain", "adam"}
-        Plain gradient steps, or Adam with torch's defaults, fresh in every round.
-    estimate : {"table", "minibatch"}
-        The delayed gradient (5), or the gradient of the step's minibatch alone.
-    table : {"model", "float32", "bfloat16", "recomputed"}
-        How old gradients are kept: in the model's precision, in this one, or not at all, where the old gradient at x_t
-        is computed again; that is exact only where no component is visited twice in a round.
-    place : {"device", "cpu"}
-        Where they are kept.
-    order : {"epochs", "random"}
-        In every pass each component once, in a new order; or drawn with replacement, as in `kernels.simulate`.
-    shuffle : bool
-        Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
-    clamp : float
-        Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
     """
 
+    #: {"theory", "paper", "released"}.
     mode: str = THEORY
+    #: {"plain", "adam"}: Plain gradient steps, or Adam with torch's defaults, fresh in every round.
     step: str | None = None
+    #: {"table", "minibatch"}: The delayed gradient (5), or the gradient of the step's minibatch alone.
     estimate: str | None = None
+    #: {"model", "float32", "bfloat16", "recomputed"}: How old gradients are kept: in the model's precision, in this
+    #: one, or not at all, where the old gradient at x_t is computed again; that is exact only where no component is
+    #: visited twice in a round.
     table: str | None = None
+    #: {"device", "cpu"}: Where they are kept.
     place: str | None = None
+    #: {"epochs", "random"}: In every pass each component once, in a new order; or drawn with replacement, as in
+    #: `kernels.simulate`.
     order: str | None = None
+    #: Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
     shuffle: bool | None = None
+    #: Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
     clamp: float | None = None
 
     def __post_init__(self) -> None:
@@ -149,38 +141,30 @@ class TrackOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FlagOptions(TrackOptions):
-    """Switches of C-FLAG: those of `TrackOptions`, and how its rates are chosen.
+    """Switches of C-FLAG: those of `TrackOptions`, and how its rates are chosen."""
 
-    Attributes
-    ----------
-    adaptive : {"none", "average", "worst", "printed"}
-        Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k}, with beta_i = beta under interference;
-        Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i).
-    adapt : {"displacement", "gradient"}
-        Rates are chosen once from a_i and scale the displacement; or in every step from the step's estimate, and
-        scale the gradient that the step is given.
-    rates_from : {"gradients", "displacement", "corrected"}
-        What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; what line 4 of
-        Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale (for plain steps
-        these are the same); or the sum of the estimates with their correction grad g - grad g_i. Rates of every step
-        come from its estimate, or with "corrected" from the estimate with its correction.
-    rates_at : {"client", "server"}
-        Every client's own rates; or one pair for all, which the server has from the first exchange before the local
-        steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients there. It is
-        for one step, and so for adapt = "gradient".
-    product : {"plain", "per-tensor"}
-        Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
-    memory_step : {"mean", "own"}
-        The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local steps one step with
-        rate alpha_i along the client's own gradient on memory at its local model, fresh and of the kind `step`. A
-        client that remembers nothing takes none.
-    """
-
+    #: {"none", "average", "worst", "printed"}: Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k},
+    #: with beta_i = beta under interference; Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E
+    #: beta_i (grad g - grad g_i).
     adaptive: str | None = None
+    #: {"displacement", "gradient"}: Rates are chosen once from a_i and scale the displacement; or in every step from
+    #: the step's estimate, and scale the gradient that the step is given.
     adapt: str | None = None
+    #: {"gradients", "displacement", "corrected"}: What a_i is for rates that are chosen once: the sum of the steps'
+    #: estimates, as in Sec. 5; what line 4 of Algorithm 3 makes of the displacement, divided by beta, which is what the
+    #: rates then scale (for plain steps these are the same); or the sum of the estimates with their correction grad g -
+    #: grad g_i. Rates of every step come from its estimate, or with "corrected" from the estimate with its correction.
     rates_from: str | None = None
+    #: {"client", "server"}: Every client's own rates; or one pair for all, which the server has from the first exchange
+    #: before the local steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients
+    #: there. It is for one step, and so for adapt = "gradient".
     rates_at: str | None = None
+    #: {"plain", "per-tensor"}: Inner products of vectors; or the sum over the model's tensors of each one's product
+    #: divided by its size.
     product: str | None = None
+    #: {"mean", "own"}: The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local
+    #: steps one step with rate alpha_i along the client's own gradient on memory at its local model, fresh and of the
+    #: kind `step`. A client that remembers nothing takes none.
     memory_step: str | None = None
 
     def __post_init__(self) -> None:
@@ -198,17 +182,11 @@ class FlagOptions(TrackOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class EwcOptions:
-    """Choices of EWC-FL.
+    """Choices of EWC-FL."""
 
-    Attributes
-    ----------
-    penalty : float
-        lambda: the loss gets (lambda / 2) sum_tasks sum_k F_k (x_k - x*_k)^2.
-    fisher_samples : int
-        Samples of a client, drawn without replacement at the end of a task, whose squared gradients make its F.
-    """
-
+    #: lambda: the loss gets (lambda / 2) sum_tasks sum_k F_k (x_k - x*_k)^2.
     penalty: float = 100.0
+    #: Samples of a client, drawn without replacement at the end of a task, whose squared gradients make its F.
     fisher_samples: int = 200
 
     def __post_init__(self) -> None:
@@ -218,17 +196,11 @@ class EwcOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LwfOptions:
-    """Choices of LwF-FL.
+    """Choices of LwF-FL."""
 
-    Attributes
-    ----------
-    temperature : float
-        T, which both models' outputs are divided by in the distillation.
-    weight : float
-        Of the distillation in the loss.
-    """
-
+    #: T, which both models' outputs are divided by in the distillation.
     temperature: float = 2.0
+    #: Of the distillation in the loss.
     weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -238,29 +210,20 @@ class LwfOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions(LwfOptions):
-    """Choices of TARGET: those of the distillation, and how images are made at the end of a task.
+    """Choices of TARGET: those of the distillation, and how images are made at the end of a task."""
 
-    Attributes
-    ----------
-    temperature, weight : float
-        The paper's (11) has no temperature; its Table 3 finds weights from 10 to 15 best.
-    images : int
-        How many images are made at the end of a task. These defaults are for digits, see `run_settings.BY_DATA`.
-    batch, steps : int
-        Images that the generator makes at a time, and its steps for them.
-    rate, student_rate : float
-        Of Adam, for the generator and for the student.
-    normalisation, disagreement : float
-        Weights of the terms beside the cross-entropy.
-    """
-
+    #: The paper's (11) has no temperature; its Table 3 finds weights from 10 to 15 best.
     temperature: float = 1.0
     weight: float = 10.0
+    #: How many images are made at the end of a task. These defaults are for digits, see `run_settings.BY_DATA`.
     images: int = 256
+    #: Images that the generator makes at a time, and its steps for them.
     batch: int = 64
     steps: int = 20
+    #: Of Adam, for the generator and for the student.
     rate: float = 2e-3
     student_rate: float = 1e-3
+    #: Weights of the terms beside the cross-entropy.
     normalisation: float = 1.0
     disagreement: float = 0.5
 
@@ -286,31 +249,21 @@ OPTIONS: dict[str, type] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all methods of a run have in common.
+    """What all methods of a run have in common."""
 
-    Attributes
-    ----------
-    lr : float
-        beta, the rate of the local steps.
-    alpha : float
-        Rate of the step on memory.
-    L : float
-        Smoothness constant in the adaptive rates; 5 in the paper.
-    epochs, batch : int
-        Passes over a client's minibatches in a round, and their size.
-    optimizer : {"plain", "adam"}
-        The step of the methods that have no mode.
-    sample : int
-        Samples of each past task that are drawn from a client's memory where its gradient is taken (Sec. 7: "50, 150,
-        200 and 300 per task"); where it has no more of a task, it takes them all.
-    """
-
+    #: beta, the rate of the local steps.
     lr: float
+    #: Rate of the step on memory.
     alpha: float
+    #: Smoothness constant in the adaptive rates; 5 in the paper.
     L: float
+    #: Passes over a client's minibatches in a round, and their size.
     epochs: int
     batch: int
+    #: {"plain", "adam"}: The step of the methods that have no mode.
     optimizer: str
+    #: Samples of each past task that are drawn from a client's memory where its gradient is taken (Sec. 7: "50, 150,
+    #: 200 and 300 per task"); where it has no more of a task, it takes them all.
     sample: int
 
     def __post_init__(self) -> None:

@@ -40,17 +40,11 @@ _MENDED = "give the same command again when that is fixed; what was written befo
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A part after some of its rounds.
+    """A part after some of its rounds."""
 
-    Attributes
-    ----------
-    plain : mapping
-        JSON-able values: where the part is.
-    arrays : mapping of str to array
-        The state of the model, the method's memory, what was measured.
-    """
-
+    #: JSON-able values: where the part is.
     plain: Mapping[str, Any]
+    #: The state of the model, the method's memory, what was measured.
     arrays: Mapping[str, NDArray[Any]]
 
 

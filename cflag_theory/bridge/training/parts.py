@@ -41,69 +41,42 @@ PASS = 500
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """What all methods of one seed share.
-
-    Attributes
-    ----------
-    settings : RunSettings
-    seed : int
-    model : FlatModel
-    clients : callable
-        The clients in a task, in a round of it.
-    tests : sequence of ClientData
-        The test images of every task.
-    communication : Communication
-    folder : Folder
-    versions : mapping of str to str
-    seen : callable, optional
-        Where data change from round to round: of every client its data sets up to a round, with how often it had each.
-    about : mapping
-        Plain values on images, classes and network, for exported models.
-    changed : callable, optional
-        Where images change from round to round: the same tuple of clients again for the same one and the same round.
-    """
+    """What all methods of one seed share."""
 
     settings: RunSettings
     seed: int
     model: FlatModel
+    #: The clients in a task, in a round of it.
     clients: Callable[[int, int], Sequence[Client]]
+    #: The test images of every task.
     tests: Sequence[ClientData]
     communication: Communication
     folder: Folder
     versions: Mapping[str, str]
+    #: Where data change from round to round: of every client its data sets up to a round, with how often it had each.
     seen: Callable[[int], Sequence[Mapping[int, tuple[ClientData, int]]]] | None = None
+    #: Plain values on images, classes and network, for exported models.
     about: Mapping[str, Any] = field(default_factory=dict)
+    #: Where images change from round to round: the same tuple of clients again for the same one and the same round.
     changed: Changed | None = None
 
 
 @dataclass
 class Record:
-    """Where a part is, and what it has found: the plain values of its checkpoint.
+    """Where a part is, and what it has found: the plain values of its checkpoint."""
 
-    Attributes
-    ----------
-    task, number : int
-        The next round; number = rounds where only the end of the task is left to do, task = tasks where nothing is.
-    status, message : str
-    before : list of float
-        Accuracies in percent at the start, of every task.
-    accuracy : list of list of float
-        A row for each task learned.
-    columns : dict of str to list
-        By round, over all tasks. "ifo_calls" of a task's last round has what the end of the task took, once it is done.
-    local_steps : int
-        The largest number of local steps of a client in a round of this task.
-    seconds : float
-    traces : list of str
-    """
-
+    #: The next round; number = rounds where only the end of the task is left to do, task = tasks where nothing is.
     task: int = 0
     number: int = 0
     status: str = RUNNING
     message: str = ""
+    #: Accuracies in percent at the start, of every task.
     before: list[float] = field(default_factory=list)
+    #: A row for each task learned.
     accuracy: list[list[float]] = field(default_factory=list)
+    #: By round, over all tasks. "ifo_calls" of a task's last round has what the end of the task took, once it is done.
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    #: The largest number of local steps of a client in a round of this task.
     local_steps: int = 0
     seconds: float = 0.0
     traces: list[str] = field(default_factory=list)

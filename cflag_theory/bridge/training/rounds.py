@@ -34,34 +34,24 @@ MEMORY_NORM2 = "grad_memory2"
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a round did.
+    """What a round did."""
 
-    Attributes
-    ----------
-    before, state : (size,) Tensor
-        x_t and x_{t+1}.
-    move : (size,) Tensor
-        The clients' mean move.
-    means : mapping of str to (d,) Tensor
-        Of the first exchange.
-    own : mapping of int to mapping of str to (d,) Tensor
-        What the clients of this process sent in it; the one thing that differs between processes.
-    locals : mapping of int to mapping of str to float
-        `NUMBERS` and ``grad_memory2`` of every client that took part.
-    sent : int
-        Numbers that these clients sent and received: states down, moves up, and each vector of the first exchange
-        up and its mean down. What goes with the moves comes down in the next round, and is counted here.
-    apart : bool
-        `Method.memory_apart`.
-    """
-
+    #: (size,) Tensor: x_t and x_{t+1}.
     before: Tensor
     state: Tensor
+    #: (size,) Tensor: The clients' mean move.
     move: Tensor
+    #: Mapping of str to (d,) Tensor: Of the first exchange.
     means: Mapping[str, Tensor]
+    #: Mapping of int to mapping of str to (d,) Tensor: What the clients of this process sent in it; the one thing that
+    #: differs between processes.
     own: Mapping[int, Mapping[str, Tensor]]
+    #: Mapping of int to mapping of str to float: `NUMBERS` and ``grad_memory2`` of every client that took part.
     locals: Mapping[int, Mapping[str, float]]
+    #: Numbers that these clients sent and received: states down, moves up, and each vector of the first exchange up and
+    #: its mean down. What goes with the moves comes down in the next round, and is counted here.
     sent: int
+    #: `Method.memory_apart`.
     apart: bool = True
 
 

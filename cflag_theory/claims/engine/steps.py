@@ -52,12 +52,6 @@ class Induction:
     use the relation at index, and rules may use it at every smaller value too, under the induction's name followed by
     " (hypothesis)". They may use nothing that was established for the outer value of the index: only definitions and
     finished inductions hold for every value.
-
-    Attributes
-    ----------
-    within : str
-        For a relation that needs index < end: the name of a hypothesis index + 1 <= end (or index <= end). The step
-        may then use index + 1 <= end under the induction's name followed by " (range)".
     """
 
     name: str
@@ -65,6 +59,8 @@ class Induction:
     relation: Relation
     base: Obligation | tuple[Obligation | Use, ...]
     step: tuple[Obligation | Use, ...]
+    #: For a relation that needs index < end: the name of a hypothesis index + 1 <= end (or index <= end). The step may
+    #: then use index + 1 <= end under the induction's name followed by " (range)".
     within: str = ""
 
     @property

@@ -67,20 +67,13 @@ class OwnPage(Page):
 
 @dataclass(frozen=True)
 class Folder:
-    """Pages with their claims.
+    """Pages with their claims."""
 
-    Attributes
-    ----------
-    path : Path
-        The folder, or the one page.
-    pages : dict of str to Page
-        By name, each after those that it uses.
-    claims : dict of str to Claim
-        By id, in the order of the pages.
-    """
-
+    #: The folder, or the one page.
     path: Path
+    #: By name, each after those that it uses.
     pages: Mapping[str, OwnPage]
+    #: By id, in the order of the pages.
     claims: Mapping[str, Claim]
 
     @property

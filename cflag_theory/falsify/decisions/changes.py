@@ -18,29 +18,19 @@ _MOST_NUMBERS = 14
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a statement.
+    """A change of a statement."""
 
-    Attributes
-    ----------
-    kind : str
-        "hypothesis": one more. "edit": of the claim itself. "edited hypothesis": of one that is given.
-    words : str
-        For people.
-    goal : Relation
-        The changed claim.
-    given : tuple of Relation
-        The changed hypotheses.
-    added : Relation or None
-        The hypothesis that is new.
-    cost : int
-        How large the change is: smaller ones are proposed first.
-    """
-
+    #: "hypothesis": one more. "edit": of the claim itself. "edited hypothesis": of one that is given.
     kind: str
+    #: For people.
     words: str
+    #: The changed claim.
     goal: Relation
+    #: The changed hypotheses.
     given: tuple[Relation, ...]
+    #: The hypothesis that is new.
     added: Relation | None
+    #: How large the change is: smaller ones are proposed first.
     cost: int
 
 

@@ -244,17 +244,11 @@ _MARK = re.compile(r"^(slack|residual)\[(.*)\]$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Line:
-    """One relation of a derivation.
-
-    Attributes
-    ----------
-    name, relation : str, Relation
-    why : str
-        "given", the name of the rule, or "sum of" the lines that are added.
-    """
+    """One relation of a derivation."""
 
     name: str
     relation: Relation
+    #: "given", the name of the rule, or "sum of" the lines that are added.
     why: str
 
 
@@ -268,21 +262,13 @@ class Summand:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A proof that the examiner accepted.
-
-    Attributes
-    ----------
-    goal : Relation
-    lines : tuple of Line
-    summands : tuple of Summand
-        Their sum is right minus left of the goal.
-    statement : Statement
-        The same for the engines.
-    """
+    """A proof that the examiner accepted."""
 
     goal: Relation
     lines: tuple[Line, ...]
+    #: Their sum is right minus left of the goal.
     summands: tuple[Summand, ...]
+    #: The same for the engines.
     statement: Statement
 
     def text(self) -> list[str]:

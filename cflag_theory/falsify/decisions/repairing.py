@@ -30,16 +30,10 @@ Point = Mapping[sp.Symbol, Fraction]
 
 @dataclass(frozen=True)
 class Proposal:
-    """A change with which a statement is proved.
-
-    Attributes
-    ----------
-    change : Change
-    against : mapping of Symbol to Fraction
-        Exact values at which the unchanged statement fails; they violate an added hypothesis.
-    """
+    """A change with which a statement is proved."""
 
     change: Change
+    #: Exact values at which the unchanged statement fails; they violate an added hypothesis.
     against: Point
 
     def to_json(self) -> dict[str, Any]:
@@ -55,21 +49,14 @@ class Proposal:
 
 @dataclass
 class Repairing:
-    """One search for repairs of a statement that fails.
-
-    Attributes
-    ----------
-    goal, given : Relation, tuple of Relation
-    fixed : int
-        How many of what is given are definitions, which stay.
-    points : list of Point
-        Exact points that were found: they refute most changes at once. Those in `satisfying` satisfy what is given, and
-        at those in `failing` the goal fails too.
-    """
+    """One search for repairs of a statement that fails."""
 
     goal: Relation
     given: tuple[Relation, ...]
+    #: How many of what is given are definitions, which stay.
     fixed: int = 0
+    #: Exact points that were found: they refute most changes at once. Those in `satisfying` satisfy what is given, and
+    #: at those in `failing` the goal fails too.
     points: list[Point] = field(default_factory=list)
     asked: int = 0
     most_asked: int = MOST_ASKED

@@ -22,20 +22,13 @@ Sizes = int | tuple[int, int]
 
 @dataclass(frozen=True)
 class Family:
-    """Problems as functions of ranges.
+    """Problems as functions of ranges."""
 
-    Attributes
-    ----------
-    words : str
-        What the problems are, for reports.
-    ranges : mapping of str to Range
-        The numbers that make one; a conjecture may replace any of them.
-    build : callable
-        From the values by name to a Problem, exact where they are fractions; None where they make none.
-    """
-
+    #: What the problems are, for reports.
     words: str
+    #: The numbers that make one; a conjecture may replace any of them.
     ranges: Mapping[str, Range]
+    #: From the values by name to a Problem, exact where they are fractions; None where they make none.
     build: Callable[[Mapping[str, Any]], Problem | None]
 
 

@@ -92,23 +92,16 @@ def start(number: Any) -> Any:
 
 @dataclass(frozen=True)
 class Continuation:
-    """How families go on.
+    """How families go on."""
 
-    Attributes
-    ----------
-    last : mapping of name to indices
-        Where a family's last member stands. Families that go on by a step of their own are left out.
-    period : int
-        How many of the last members come again; families with fewer repeat the last. A moving family is looked at
-        every `period` members: powers of a negative number with the same sign.
-    ratio : Fraction, optional
-    moving : mapping of name to two vectors
-        a and b, where the n-th member after the last is a + ratio^n b, or a + n b where ratio is 1.
-    """
-
+    #: Where a family's last member stands. Families that go on by a step of their own are left out.
     last: Mapping[str, tuple[int, ...]]
+    #: How many of the last members come again; families with fewer repeat the last. A moving family is looked at every
+    #: `period` members: powers of a negative number with the same sign.
     period: int = 1
     ratio: Fraction | None = None
+    #: Mapping of name to two vectors: a and b, where the n-th member after the last is a + ratio^n b, or a + n b where
+    #: ratio is 1.
     moving: Mapping[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
 
     @property

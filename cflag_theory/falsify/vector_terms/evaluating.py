@@ -115,29 +115,21 @@ class Piecewise:
 
 @dataclass
 class World:
-    """Values for everything that a claim speaks of.
-
-    Attributes
-    ----------
-    dimension : int
-    numbers : mapping of symbol to number
-    vectors : mapping of (name, indices) to vector
-    functions : mapping of (name, indices) to Piecewise
-    weights : mapping of a mean's name to its weights
-    at : mapping of index to its value now, a number or one that is growing
-    beyond : Continuation, optional
-        How families go on after their last members.
-    asked : bool
-        Whether a later member was asked for.
-    """
+    """Values for everything that a claim speaks of."""
 
     dimension: int
     numbers: Mapping[sp.Symbol, Any]
+    #: Mapping of (name, indices) to vector.
     vectors: dict[tuple[str, tuple[Any, ...]], Vector] = field(default_factory=dict)
+    #: Mapping of (name, indices) to Piecewise.
     functions: dict[tuple[str, tuple[Any, ...]], Piecewise] = field(default_factory=dict)
+    #: Mapping of a mean's name to its weights.
     weights: Mapping[str, Vector] = field(default_factory=dict)
+    #: Mapping of index to its value now, a number or one that is growing.
     at: dict[sp.Symbol, Any] = field(default_factory=dict)
+    #: How families go on after their last members.
     beyond: Continuation | None = None
+    #: Whether a later member was asked for.
     asked: bool = False
 
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:

@@ -26,17 +26,11 @@ from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 
 @dataclass(frozen=True)
 class Reading:
-    """A claim with vectors.
-
-    Attributes
-    ----------
-    goal : Relation
-    facts : tuple of Fact
-        The hypotheses, the ranges of the numbers among them.
-    """
+    """A claim with vectors."""
 
     name: str
     goal: Relation
+    #: The hypotheses, the ranges of the numbers among them.
     facts: tuple[Fact, ...]
 
     @property

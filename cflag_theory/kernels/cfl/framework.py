@@ -29,34 +29,24 @@ class Framework:
         sum_j c_j q_j(x) + <u, x> + (x - x_t)^T W (x - x_t) / 2
 
     that change from round to round; all numbers are floats, or all are `Fraction`.
-
-    Attributes
-    ----------
-    drift, windows : Drift, Windows
-        As in the problem; no drift and all components where it has none.
-    weights : (rounds, slots + 1)
-        Row n holds the weights of a client that took part in n rounds before: those of the min(n, slots) rounds that
-        it keeps, oldest first, then that of the current one.
-    slots : int
-        Past rounds that are kept.
-    kept : int
-        Components that are kept of a past round.
-    longest : int
-        The largest number of components in a window.
-    information_loss, constant_loss : number, bool
-        I, and whether it is the same in every coordinate instead of drawn.
-    momentum, participants : number, int
-        gamma, and S.
     """
 
+    #: Drift, Windows: As in the problem; no drift and all components where it has none.
     drift: Drift
     windows: Windows
+    #: (rounds, slots + 1): Row n holds the weights of a client that took part in n rounds before: those of the min(n,
+    #: slots) rounds that it keeps, oldest first, then that of the current one.
     weights: Array
+    #: Past rounds that are kept.
     slots: int
+    #: Components that are kept of a past round.
     kept: int
+    #: The largest number of components in a window.
     longest: int
+    #: I, and whether it is the same in every coordinate instead of drawn.
     information_loss: Any
     constant_loss: bool
+    #: gamma, and S.
     momentum: Any
     participants: int
 

@@ -29,21 +29,14 @@ _NODES = np.linspace(-20.0, 20.0, 81)
 
 @dataclass(frozen=True)
 class Responses:
-    """How x_t = w_t - w* answers to each cause alone, per step size, round and eigenvalue.
+    """How x_t = w_t - w* answers to each cause alone, per step size, round and eigenvalue."""
 
-    Attributes
-    ----------
-    eigenvalues : (d,)
-        Of A.
-    start, loss : (n, T + 1, d)
-        x_t per unit of x_0, and per unit of the mean information loss.
-    client, time, loss_noise, step_noise : (n, T + 1, d)
-        Variance of x_t per unit variance of the clients' mean delta, xi_tau, iota_tau, and nu_k.
-    """
-
+    #: (d,): Of A.
     eigenvalues: Array
+    #: (n, T + 1, d): x_t per unit of x_0, and per unit of the mean information loss.
     start: Array
     loss: Array
+    #: (n, T + 1, d): Variance of x_t per unit variance of the clients' mean delta, xi_tau, iota_tau, and nu_k.
     client: Array
     time: Array
     loss_noise: Array
@@ -52,17 +45,11 @@ class Responses:
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and variance of w_t - w* in the eigenbasis, (n, T + 1, d); coordinates are independent normals.
+    """Mean and variance of w_t - w* in the eigenbasis, (n, T + 1, d); coordinates are independent normals."""
 
-    Attributes
-    ----------
-    eigenvalues : (d,)
-        Of A.
-    mean, variance : (n, T + 1, d)
-        A step size that diverges has infinite entries.
-    """
-
+    #: (d,): Of A.
     eigenvalues: Array
+    #: (n, T + 1, d): A step size that diverges has infinite entries.
     mean: Array
     variance: Array
 

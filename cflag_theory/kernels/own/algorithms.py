@@ -47,21 +47,14 @@ NUMBERS = ("beta", "alpha", "E", "T", "N")
 
 @dataclass(frozen=True)
 class OwnAlgorithm(Algorithm):
-    """A row whose local step, server step or both are functions of the user; `own_algorithm` makes one.
+    """A row whose local step, server step or both are functions of the user; `own_algorithm` makes one."""
 
-    Attributes
-    ----------
-    local, server_function : Function or None
-        None keeps what the other fields of the row say.
-    first_state : callable or value
-        The server's state before round 0, as a function of x_0, or a value.
-    settings : tuple of (str, value)
-        Numbers that the functions take besides those of the run.
-    """
-
+    #: None keeps what the other fields of the row say.
     local: Any = None
     server_function: Function | None = None
+    #: The server's state before round 0, as a function of x_0, or a value.
     first_state: Any = None
+    #: Numbers that the functions take besides those of the run.
     settings: tuple[tuple[str, Any], ...] = ()
 
     @property

@@ -25,22 +25,14 @@ MODERATE = 1e6
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the user and what messages call it.
+    """A function of the user and what messages call it."""
 
-    Attributes
-    ----------
-    what : str
-        Its part, such as "local_step".
-    function : callable
-    names : tuple of str
-        The arguments that it is given, without its settings.
-    defaults : tuple of str
-        Its settings: arguments with defaults.
-    """
-
+    #: Its part, such as "local_step".
     what: str
     function: Callable[..., Any]
+    #: The arguments that it is given, without its settings.
     names: tuple[str, ...] = ()
+    #: Its settings: arguments with defaults.
     defaults: tuple[str, ...] = ()
 
     @property

@@ -28,39 +28,26 @@ LEAST_ADDRESS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Potential:
-    """phi with its derivatives; `own_potential` makes one.
-
-    Attributes
-    ----------
-    name : str
-    value, slope, curvature : Function
-        phi, phi' and phi'' of a number; without phi'' nothing that needs second derivatives runs.
-    bound : number
-        sup |phi''|.
-    stated : bool
-        Whether the user gave it; otherwise it is measured, a lower bound.
-    lower : number or None
-        inf phi.
-    bounded : bool
-        Whether phi is bounded, so that weights may be negative.
-    margin : bool
-        Whether the loss of a sample with label y = +-1 is phi(y a.x), and not phi(a.x - y).
-    centred : bool
-        Whether phi has its minimum at 0, as far as one can see.
-    rational : bool
-        Whether phi and phi' take fractions to fractions.
-    """
+    """phi with its derivatives; `own_potential` makes one."""
 
     name: str
+    #: phi, phi' and phi'' of a number; without phi'' nothing that needs second derivatives runs.
     value: Function
     slope: Function
     curvature: Function | None
+    #: sup |phi''|.
     bound: Any
+    #: Whether the user gave it; otherwise it is measured, a lower bound.
     stated: bool
+    #: inf phi.
     lower: Any
+    #: Whether phi is bounded, so that weights may be negative.
     bounded: bool
+    #: Whether the loss of a sample with label y = +-1 is phi(y a.x), and not phi(a.x - y).
     margin: bool
+    #: Whether phi has its minimum at 0, as far as one can see.
     centred: bool
+    #: Whether phi and phi' take fractions to fractions.
     rational: bool
 
     def __str__(self) -> str:

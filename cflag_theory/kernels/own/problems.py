@@ -30,20 +30,13 @@ from cflag_theory.kernels.problems.validation import (
 
 @dataclass(frozen=True, eq=False)
 class OwnSum:
-    """The components of one task: value(x, data[j]) and gradient(x, data[j]) of component j, counted over clients.
-
-    Attributes
-    ----------
-    value, gradient : Function
-    data : sequence
-        One entry a component: rows of an array, or anything.
-    task : str
-        "past" or "current", for messages.
-    """
+    """The components of one task: value(x, data[j]) and gradient(x, data[j]) of component j, counted over clients."""
 
     value: Function
     gradient: Function
+    #: One entry a component: rows of an array, or anything.
     data: Any
+    #: "past" or "current", for messages.
     task: str
 
     def mean_value(self, chosen: Ints, x: Array) -> Any:

@@ -39,45 +39,31 @@ _TABLE4 = _USUAL | {"clients": 10, "rounds": 300}
 
 @dataclass(frozen=True)
 class MethodRounds:
-    """One method of a run.
-
-    Attributes
-    ----------
-    method : str
-    seeds, diverged, unfinished : int
-    best, last : Spread or None
-        Percent: mean of the five best evaluations, and the last one; None where a seed has none.
-    gain : Spread or None
-        `best` minus that of FedAvg, seed by seed; None for FedAvg and where it was not run with the same seeds.
-    p_value : float or None
-        Of Student's paired test, two-sided, that the gain is zero; None for one seed.
-    information_loss : Spread or None
-        As it was measured last, where it was (Figure 3).
-    gradients, communicated, seconds : float
-        Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
-    accuracy, loss : Band
-        On all test images after every round.
-    past_loss : Band or None
-        Mean loss at the start of a round on all that its clients have had before, where it was measured (Figure 6).
-    printed : tuple of (table, setting, accuracy, deviation)
-        What the paper prints for these settings, as strings.
-    """
+    """One method of a run."""
 
     method: str
     seeds: int
     diverged: int
     unfinished: int
+    #: Percent: mean of the five best evaluations, and the last one; None where a seed has none.
     best: Spread | None
     last: Spread | None
+    #: `best` minus that of FedAvg, seed by seed; None for FedAvg and where it was not run with the same seeds.
     gain: Spread | None
+    #: Of Student's paired test, two-sided, that the gain is zero; None for one seed.
     p_value: float | None
+    #: As it was measured last, where it was (Figure 3).
     information_loss: Spread | None
+    #: Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
     gradients: float
     communicated: float
     seconds: float
+    #: On all test images after every round.
     accuracy: Band
     loss: Band
+    #: Mean loss at the start of a round on all that its clients have had before, where it was measured (Figure 6).
     past_loss: Band | None
+    #: Tuple of (table, setting, accuracy, deviation): What the paper prints for these settings, as strings.
     printed: tuple[tuple[str, str, str, str], ...]
 
 

@@ -51,17 +51,10 @@ _MORE_CLIENTS = {
 
 @dataclass(frozen=True)
 class Number:
-    """One printed number.
-
-    Attributes
-    ----------
-    key : Key
-    printed, deviation : str
-        As printed, in percent; the deviation is empty where this table prints none.
-    clients : int
-    """
+    """One printed number."""
 
     key: Key
+    #: As printed, in percent; the deviation is empty where this table prints none.
     printed: str
     deviation: str
     clients: int

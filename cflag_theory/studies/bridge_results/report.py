@@ -44,25 +44,16 @@ PART_OF_THE_DATA = "where the published data set has"
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed number and what was measured for it.
-
-    Attributes
-    ----------
-    number : Number
-    variant : str
-        The mode, unless it is "paper", and what differs from its defaults in `OPEN` and in the method's options.
-    measured : Spread or None
-        None where it was not run.
-    margin : float or None
-        How far apart the means may lie; None for one seed.
-    verdict : str
-        One of `VERDICTS`.
-    """
+    """One printed number and what was measured for it."""
 
     number: Number
+    #: The mode, unless it is "paper", and what differs from its defaults in `OPEN` and in the method's options.
     variant: str
+    #: None where it was not run.
     measured: Spread | None
+    #: How far apart the means may lie; None for one seed.
     margin: float | None
+    #: One of `VERDICTS`.
     verdict: str
 
     def to_json(self) -> dict[str, Any]:

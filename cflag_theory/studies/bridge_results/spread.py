@@ -17,20 +17,12 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Spread:
-    """Values over seeds.
-
-    Attributes
-    ----------
-    mean : float
-    deviation : float or None
-        Standard deviation with n - 1; None for one seed.
-    half : float or None
-        Half the width of Student's interval of the mean at `LEVEL`; None for one seed.
-    seeds : int
-    """
+    """Values over seeds."""
 
     mean: float
+    #: Standard deviation with n - 1; None for one seed.
     deviation: float | None
+    #: Half the width of Student's interval of the mean at `LEVEL`; None for one seed.
     half: float | None
     seeds: int
 

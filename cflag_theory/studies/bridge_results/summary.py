@@ -45,17 +45,11 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True)
 class Band:
-    """A curve over seeds: means, and one standard deviation below and above; missing points are None.
+    """A curve over seeds: means, and one standard deviation below and above; missing points are None."""
 
-    Attributes
-    ----------
-    at : tuple of int
-        Where the points lie: tasks from 1, or rounds from 0.
-    mean, low, high : tuple of float or None
-        The three are equal for one seed.
-    """
-
+    #: Where the points lie: tasks from 1, or rounds from 0.
     at: tuple[int, ...]
+    #: The three are equal for one seed.
     mean: tuple[float | None, ...]
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
@@ -63,43 +57,28 @@ class Band:
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """One method of a run.
-
-    Attributes
-    ----------
-    method : str
-    mode : str
-        Of C-FLAG and FedTrack; empty for the others.
-    seeds : int
-        Of which there are results.
-    diverged, unfinished : int
-        Seeds whose run left the finite numbers, or was stopped before its end.
-    accuracy : tuple of tuples of float or None
-        Mean accuracy matrix.
-    metrics : mapping of str to Spread or None
-        By the names of `WORDS`; None where a seed has none.
-    accuracy_by_task : Band
-    Gamma : Band or None
-        None where the run has no forgetting term.
-    interfering : tuple of tuples of float, or None
-        Client by client the share of seeds in which Lambda_{t,i} <= 0, at the rounds of `Gamma`.
-    ended : mapping of int to float
-        The accuracy by seed, of the seeds that came to the end.
-    gradients, communicated, seconds : float
-        Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
-    """
+    """One method of a run."""
 
     method: str
+    #: Of C-FLAG and FedTrack; empty for the others.
     mode: str
+    #: Of which there are results.
     seeds: int
+    #: Seeds whose run left the finite numbers, or was stopped before its end.
     diverged: int
     unfinished: int
+    #: Mean accuracy matrix.
     accuracy: tuple[tuple[float | None, ...], ...]
+    #: By the names of `WORDS`; None where a seed has none.
     metrics: Mapping[str, Spread | None]
     accuracy_by_task: Band
+    #: None where the run has no forgetting term.
     Gamma: Band | None
+    #: Client by client the share of seeds in which Lambda_{t,i} <= 0, at the rounds of `Gamma`.
     interfering: tuple[tuple[float, ...], ...] | None
+    #: The accuracy by seed, of the seeds that came to the end.
     ended: Mapping[int, float]
+    #: Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
     gradients: float
     communicated: float
     seconds: float
@@ -107,23 +86,15 @@ class MethodSummary:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two methods compared seed by seed: seeds share their splits, starts and minibatches.
-
-    Attributes
-    ----------
-    first, second : str
-    gain : Spread
-        Accuracy of the first minus that of the second, over the seeds in which both came to the end.
-    p_value : float or None
-        Of Student's paired test, two-sided, that the gain is zero; None for one seed.
-    adjusted : float or None
-        The same by Holm's correction over all pairs of the run.
-    """
+    """Two methods compared seed by seed: seeds share their splits, starts and minibatches."""
 
     first: str
     second: str
+    #: Accuracy of the first minus that of the second, over the seeds in which both came to the end.
     gain: Spread
+    #: Of Student's paired test, two-sided, that the gain is zero; None for one seed.
     p_value: float | None
+    #: The same by Holm's correction over all pairs of the run.
     adjusted: float | None
 
 

@@ -27,22 +27,15 @@ HETEROGENEITY = {"low": 0.0, "medium": 0.5, "high": 0.9}
 
 @dataclass(frozen=True)
 class Setting:
-    """What the studies of forgetting hold fixed.
+    """What the studies of forgetting hold fixed."""
 
-    Attributes
-    ----------
-    alpha, beta : float, optional
-        Step sizes; 1 / (2 L) and 1 / (3 L E) without them.
-    local_steps, rounds : int
-        E and T.
-    replicas : int
-        Independent runs, at least 2.
-    """
-
+    #: Step sizes; 1 / (2 L) and 1 / (3 L E) without them.
     alpha: float | None = None
     beta: float | None = None
+    #: E and T.
     local_steps: int = 10
     rounds: int = 200
+    #: Independent runs, at least 2.
     replicas: int = 16
     seed: int = 0
 
@@ -89,26 +82,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """One row on one problem; sequences have one entry a round, intervals are over replicas.
+    """One row on one problem; sequences have one entry a round, intervals are over replicas."""
 
-    Attributes
-    ----------
-    study, level, words : str
-        Which problems are compared, and how heterogeneous this one is.
-    Gamma : Curve
-        The forgetting term (15).
-    Lambda : Curve
-        sum_i p_i Lambda_{t,i} = <grad_f_memory, S>, S before rates are adapted.
-    interfering : (clients, rounds)
-        The share of replicas in which Lambda_{t,i} <= 0.
-    server_interfering : (rounds,)
-        The share of replicas in which the sum is not positive.
-    total, largest, variation : Mean
-        sum_t Gamma(t), max_t Gamma(t), and the standard deviation of Gamma(t) over the rounds.
-    change_f : Mean
-        f(x_T) - f(x_0): what was forgotten, or learned, in the end.
-    """
-
+    #: Which problems are compared, and how heterogeneous this one is.
     study: str
     level: str
     words: str
@@ -120,13 +96,19 @@ class Forgetting:
     E: int
     replicas: int
     seed: int
+    #: The forgetting term (15).
     Gamma: Curve
+    #: sum_i p_i Lambda_{t,i} = <grad_f_memory, S>, S before rates are adapted.
     Lambda: Curve
+    #: (clients, rounds): The share of replicas in which Lambda_{t,i} <= 0.
     interfering: tuple[tuple[float, ...], ...]
+    #: (rounds,): The share of replicas in which the sum is not positive.
     server_interfering: tuple[float, ...]
+    #: sum_t Gamma(t), max_t Gamma(t), and the standard deviation of Gamma(t) over the rounds.
     total: Mean
     largest: Mean
     variation: Mean
+    #: f(x_T) - f(x_0): what was forgotten, or learned, in the end.
     change_f: Mean
 
     def to_json(self) -> dict[str, Any]:

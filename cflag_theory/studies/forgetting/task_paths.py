@@ -48,24 +48,17 @@ def read_learner(words: str) -> Learner:
 
 @dataclass(frozen=True)
 class Path:
-    """One replica of one learner on S tasks.
+    """One replica of one learner on S tasks."""
 
-    Attributes
-    ----------
-    iterates : (R + 1, d)
-        Over the rounds of all tasks.
-    Gamma : (rounds of the transitions,)
-        The forgetting term (15).
-    seconds, costs : (S,), mapping of str to (S,)
-        Of each task: the time of its `simulate`, cheap measurements included, and the sums of `trace.COSTS`.
-    kept : (S - 1,)
-        Components in all clients' buffers at each transition; empty without a buffer.
-    """
-
+    #: (R + 1, d): Over the rounds of all tasks.
     iterates: Array
+    #: (rounds of the transitions,): The forgetting term (15).
     Gamma: Array
+    #: (S,), mapping of str to (S,): Of each task: the time of its `simulate`, cheap measurements included, and the sums
+    #: of `trace.COSTS`.
     seconds: list[float]
     costs: dict[str, list[float]]
+    #: (S - 1,): Components in all clients' buffers at each transition; empty without a buffer.
     kept: list[int]
 
 

@@ -28,43 +28,30 @@ from cflag_theory.studies.rates.statistics import resampling
 
 @dataclass(frozen=True)
 class TaskRun:
-    """One learner on one sequence of S tasks; sequences along rounds have R + 1 entries, R the rounds of all tasks.
-
-    Attributes
-    ----------
-    ends : (S + 1,)
-        The round at which task 1, ..., S begins, and R.
-    objectives : S curves
-        f_1, ..., f_S along rounds.
-    along : Curve
-        Average forgetting along rounds: the mean of f_tau(x_t) - f_tau(x at the end of task tau) over the tasks that
-        are over; 0 during the first.
-    forgetting : S - 1 tuples of 1, ..., S - 1 Means
-        After task s = 2, ..., S that of tasks 1, ..., s - 1.
-    average : S - 1 Means
-        Their means; the last is the paper's Forget (Sec. 7) with objectives in place of accuracies.
-    learned : S Means
-        f_tau before task tau minus after it.
-    Gamma : Curve
-        The forgetting term (15) along the rounds of the transitions; for rows without a memory step that of alpha = 0
-        and of a memory of everything.
-    seconds, costs : (S,), mapping of str to (S,)
-        Of each task, means over replicas: time on one thread, cheap measurements included; component gradients
-        evaluated ("ifo_calls") and numbers sent ("communicated").
-    kept : (S - 1,)
-        Components in all clients' buffers at each transition, mean over replicas.
-    """
+    """One learner on one sequence of S tasks; sequences along rounds have R + 1 entries, R the rounds of all tasks."""
 
     learner: str
+    #: (S + 1,): The round at which task 1, ..., S begins, and R.
     ends: tuple[int, ...]
+    #: S curves: f_1, ..., f_S along rounds.
     objectives: tuple[Curve, ...]
+    #: Average forgetting along rounds: the mean of f_tau(x_t) - f_tau(x at the end of task tau) over the tasks that are
+    #: over; 0 during the first.
     along: Curve
+    #: S - 1 tuples of 1, ..., S - 1 Means: After task s = 2, ..., S that of tasks 1, ..., s - 1.
     forgetting: tuple[tuple[Mean, ...], ...]
+    #: S - 1 Means: Their means; the last is the paper's Forget (Sec. 7) with objectives in place of accuracies.
     average: tuple[Mean, ...]
+    #: S Means: f_tau before task tau minus after it.
     learned: tuple[Mean, ...]
+    #: The forgetting term (15) along the rounds of the transitions; for rows without a memory step that of alpha = 0
+    #: and of a memory of everything.
     Gamma: Curve
+    #: (S,), mapping of str to (S,): Of each task, means over replicas: time on one thread, cheap measurements included;
+    #: component gradients evaluated ("ifo_calls") and numbers sent ("communicated").
     seconds: tuple[float, ...]
     costs: dict[str, tuple[float, ...]]
+    #: (S - 1,): Components in all clients' buffers at each transition, mean over replicas.
     kept: tuple[float, ...]
 
 

@@ -28,23 +28,16 @@ STEPS = (0.01, 0.005, 0.0025, 0.001)
 
 @dataclass(frozen=True)
 class Best:
-    """The best learning rate of a method in a cell.
-
-    Attributes
-    ----------
-    rate, loss : float
-        On the grid, and what the criterion says there.
-    flat : tuple of float
-        The lowest and highest rate whose loss is within 1 % of the best.
-    printed, printed_loss : float or None
-        The entry of Table 3 and the criterion there; None for methods that the table has not.
-    """
+    """The best learning rate of a method in a cell."""
 
     cell: str
     method: str
+    #: On the grid, and what the criterion says there.
     rate: float
     loss: float
+    #: The lowest and highest rate whose loss is within 1 % of the best.
     flat: tuple[float, float]
+    #: The entry of Table 3 and the criterion there; None for methods that the table has not.
     printed: float | None
     printed_loss: float | None
 
@@ -150,19 +143,12 @@ def curve(setting: Setting, cell: Cell, method: Method, rate: float) -> dict[str
 
 @dataclass(frozen=True)
 class Study:
-    """Table 3 recomputed in one setting.
-
-    Attributes
-    ----------
-    setting : Setting
-    bests : tuple of Best
-        One for each cell and method, cells outermost.
-    curves : dict
-        (cell, method) to `curve` at the best rate.
-    """
+    """Table 3 recomputed in one setting."""
 
     setting: Setting
+    #: One for each cell and method, cells outermost.
     bests: tuple[Best, ...]
+    #: (cell, method) to `curve` at the best rate.
     curves: dict[tuple[str, str], dict[str, Array]]
 
     def at(self, cell: str, method: str) -> Best:

@@ -59,23 +59,15 @@ class Match:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    settings : int
-        How many settings were tried.
-    cells : dict
-        (method, cell) of Table 3 to the number of settings that reproduce it, and one of them (None where none does).
-    sentences : dict
-        Sentence to the number of settings in which it holds, and one in which it does not (None where it always does).
-    best : tuple of Match
-        Those with the most cells, at most ten.
-    """
-
+    #: How many settings were tried.
     settings: int
+    #: (method, cell) of Table 3 to the number of settings that reproduce it, and one of them (None where none does).
     cells: dict[tuple[str, str], tuple[int, Setting | None]]
+    #: Sentence to the number of settings in which it holds, and one in which it does not (None where it always does).
     sentences: dict[str, tuple[int, Setting | None]]
+    #: Those with the most cells, at most ten.
     best: tuple[Match, ...]
 
     def to_json(self) -> dict[str, Any]:

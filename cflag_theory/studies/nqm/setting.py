@@ -47,41 +47,29 @@ _NUMBERS = {"distance": (0.0, 1e6), "proximal": (0.0, 1e3), "grid": (0.0005, 0.0
 
 @dataclass(frozen=True)
 class Setting:
-    """What Sec. 5.1 omits. The defaults are a plain choice among those that reproduce most cells of Table 3.
+    """What Sec. 5.1 omits. The defaults are a plain choice among those that reproduce most cells of Table 3."""
 
-    Attributes
-    ----------
-    dimension, clients, local_steps, rounds : int
-        n, N (all of whom take part: App. C.1 uses 7 of 7), K and T.
-    spectrum : str
-        Eigenvalues of A: "linear", evenly spaced from mu to L, or "log", evenly spaced in the logarithm from mu (from
-        L/1000 for mu = 0) to L. Along an eigenvalue 0 the loss sees nothing; B has no part there, else it
-        could not reach 0.
-    start, distance : str, float
-        Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
-    per : str
-        𝔼||xi||^2, 𝔼||delta||^2 and 𝔼||nu||^2 are those of the vector, as written, or of each coordinate.
-    criterion : str
-        What the best rate minimises: 𝔼||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
-    weights : str
-        Lemma B.4 with D^2 = 𝔼||xi||^2 and R^2 = 𝔼||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
-    proximal : float
-        Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
-    grid : float
-        Learning rates are the multiples of this below 2/L, where gradient descent on A w + B stops being stable.
-    """
-
+    #: n, N (all of whom take part: App. C.1 uses 7 of 7), K and T.
     dimension: int = 50
     clients: int = 7
     local_steps: int = 3
     rounds: int = 20
+    #: Eigenvalues of A: "linear", evenly spaced from mu to L, or "log", evenly spaced in the logarithm from mu (from
+    #: L/1000 for mu = 0) to L. Along an eigenvalue 0 the loss sees nothing; B has no part there, else it could not
+    #: reach 0.
     spectrum: str = "linear"
+    #: Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
     start: str = "w"
     distance: float = 1.0
+    #: 𝔼||xi||^2, 𝔼||delta||^2 and 𝔼||nu||^2 are those of the vector, as written, or of each coordinate.
     per: str = "vector"
+    #: What the best rate minimises: 𝔼||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
     criterion: str = "final"
+    #: Lemma B.4 with D^2 = 𝔼||xi||^2 and R^2 = 𝔼||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
     weights: str = "lemma B.4"
+    #: Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
     proximal: float = 0.1
+    #: Learning rates are the multiples of this below 2/L, where gradient descent on A w + B stops being stable.
     grid: float = 0.0025
 
     def __post_init__(self) -> None:

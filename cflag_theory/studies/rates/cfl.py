@@ -32,29 +32,25 @@ SIMULATED = 512
 
 @dataclass(frozen=True)
 class Model:
-    """The noisy quadratic model of Sec. 5.1 and one way of running it.
+    """The noisy quadratic model of Sec. 5.1 and one way of running it."""
 
-    Attributes
-    ----------
-    dimension, clients : d, N; all clients take part in every round.
-    L, mu : the eigenvalues of the Hessian are d equal steps from mu to L.
-    distance : every coordinate of w_0 - w*.
-    G, D, sigma : client drift, time drift, gradient noise; their squares are second moments of vectors.
-    information_loss : every remembered gradient is off by a draw of N(I, I/1000) in each coordinate (Sec. 5.1.1).
-    stateless : whether delta_i is drawn anew in every round, or stays with its client as (5) has it.
-    K : local steps.
-    """
-
+    #: d, N; all clients take part in every round.
     dimension: int = 10
     clients: int = 10
+    #: The eigenvalues of the Hessian are d equal steps from mu to L.
     L: float = 5.0
     mu: float = 1.0
+    #: Every coordinate of w_0 - w*.
     distance: float = 1.0
+    #: Client drift, time drift, gradient noise; their squares are second moments of vectors.
     G: float = 1.0
     D: float = 1.0
     sigma: float = math.sqrt(1e-5)
+    #: Every remembered gradient is off by a draw of N(I, I/1000) in each coordinate (Sec. 5.1.1).
     information_loss: float = 0.0
+    #: Whether delta_i is drawn anew in every round, or stays with its client as (5) has it.
     stateless: bool = False
+    #: Local steps.
     K: int = 1
 
     def __post_init__(self) -> None:
@@ -100,26 +96,22 @@ class Model:
 
 @dataclass(frozen=True)
 class MethodRate:
-    """One method at every horizon; each sequence has one entry a horizon.
-
-    Attributes
-    ----------
-    eta : step size K eta_l of the runs.
-    last, mean : 𝔼 f(w_T) - f*, and the mean of 𝔼 f(w_t) - f* over t < T with the weights q_t of App. B.4.4; exact.
-    simulated, band : mean of f(w_T) - f* over simulated replicas, with its bootstrap band; as far as `SIMULATED`.
-    printed : (23), for FedAvg (24), summed over the rounds; it bounds `mean` if the paper is right.
-    ours : what is proved instead; for mu > 0 it bounds `last`, else the least gap. None where nothing is proved.
-    slope : least-squares slope of log last on log T, over the larger half of the horizons.
-    """
+    """One method at every horizon; each sequence has one entry a horizon."""
 
     method: str
+    #: Step size K eta_l of the runs.
     eta: tuple[float, ...] = ()
+    #: 𝔼 f(w_T) - f*, and the mean of 𝔼 f(w_t) - f* over t < T with the weights q_t of App. B.4.4; exact.
     last: tuple[float, ...] = ()
     mean: tuple[float, ...] = ()
+    #: Mean of f(w_T) - f* over simulated replicas, with its bootstrap band; as far as `SIMULATED`.
     simulated: tuple[float, ...] = ()
     band: tuple[tuple[float, float], ...] = ()
+    #: (23), for FedAvg (24), summed over the rounds; it bounds `mean` if the paper is right.
     printed: tuple[float, ...] = ()
+    #: What is proved instead; for mu > 0 it bounds `last`, else the least gap. None where nothing is proved.
     ours: tuple[float | None, ...] = ()
+    #: Least-squares slope of log last on log T, over the larger half of the horizons.
     slope: float = math.nan
 
 

@@ -178,19 +178,12 @@ def varied_values(words: str) -> tuple[str, tuple[float, ...]]:
 
 @dataclass(frozen=True, repr=False)
 class RateFamily(Shown):
-    """Studies that differ in one dial.
+    """Studies that differ in one dial."""
 
-    Attributes
-    ----------
-    varied : str
-        The dial.
-    values : tuple of float
-    studies : tuple of Rate
-        One a value.
-    """
-
+    #: The dial.
     varied: str
     values: tuple[float, ...]
+    #: One a value.
     studies: tuple[Rate, ...]
 
     def sheet(self) -> Sheet:

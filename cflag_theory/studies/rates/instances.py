@@ -27,29 +27,21 @@ from cflag_theory.studies.rates.past_task import HORIZONS, ClosedForm, Rate, rat
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem with its step sizes and the closed form of 𝔼 ||grad f(x_t)||^2.
+    """A problem with its step sizes and the closed form of 𝔼 ||grad f(x_t)||^2."""
 
-    Attributes
-    ----------
-    claim : str
-        The claim of the ledger that it illustrates.
-    words : str
-        The problem, and what happens on it.
-    m : float
-        The constant of (27), in closed form too.
-    squares : callable
-        (t, alpha, beta, E) -> 𝔼 ||grad f(x_t)||^2 over the draws of the memory, for t of shape (T,).
-    """
-
+    #: The claim of the ledger that it illustrates.
     claim: str
+    #: The problem, and what happens on it.
     words: str
     problem: Callable[[], Problem]
     memory: Memory
+    #: The constant of (27), in closed form too.
     m: float
     local_steps: int
     c: float
     power: float
     alpha_factor: float
+    #: (t, alpha, beta, E) -> 𝔼 ||grad f(x_t)||^2 over the draws of the memory, for t of shape (T,).
     squares: Callable[[Array, float, float, int], Array]
 
 

@@ -13,45 +13,31 @@ from cflag_theory.studies.rates.statistics import Fit
 
 @dataclass(frozen=True)
 class Curve:
-    """One squared gradient against T; each sequence has one entry a horizon.
+    """One squared gradient against T; each sequence has one entry a horizon."""
 
-    Attributes
-    ----------
-    min_mean, band : (horizons,), (horizons, 2)
-        min_t mean_replicas and its bootstrap band.
-    mean, mean_band : (horizons,), (horizons, 2)
-        Mean over rounds and replicas and its band; None where a replica diverged.
-    mean_min : (horizons,)
-        Mean over replicas of min_t.
-    fit, mean_fit : Fit or None
-        Slopes of min_mean and of mean at large T; see `rates.statistics.fit`.
-    """
-
+    #: (horizons,), (horizons, 2): min_t mean_replicas and its bootstrap band.
     min_mean: tuple[float, ...]
     band: tuple[tuple[float, float], ...]
+    #: (horizons,), (horizons, 2): Mean over rounds and replicas and its band; None where a replica diverged.
     mean: tuple[float | None, ...]
     mean_band: tuple[tuple[float, float] | None, ...]
+    #: (horizons,): Mean over replicas of min_t.
     mean_min: tuple[float, ...]
+    #: Slopes of min_mean and of mean at large T; see `rates.statistics.fit`.
     fit: Fit | None
     mean_fit: Fit | None
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """What an instance of `rates.instances` does exactly.
+    """What an instance of `rates.instances` does exactly."""
 
-    Attributes
-    ----------
-    name, claim, words : str
-        The instance, the claim that it illustrates, and what happens on it.
-    least, mean : (horizons,)
-        min_t and mean over t of 𝔼 ||grad f(x_t)||^2, the expectation over the draws of the memory; no mean where it
-        leaves the floats.
-    """
-
+    #: The instance, the claim that it illustrates, and what happens on it.
     name: str
     claim: str
     words: str
+    #: (horizons,): min_t and mean over t of 𝔼 ||grad f(x_t)||^2, the expectation over the draws of the memory; no mean
+    #: where it leaves the floats.
     least: tuple[float, ...]
     mean: tuple[float | None, ...]
 

@@ -20,34 +20,23 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Setting:
-    """What the bounds need to know about a study besides its horizons.
+    """What the bounds need to know about a study besides its horizons."""
 
-    Attributes
-    ----------
-    L, L_component : float
-        Of f, g and h, and of every component.
-    m, m_doubt : float, str
-        The constant of (27), and why it may be too small; empty where it is known.
-    alpha, E : float, int
-    power : float
-        a of beta = c / T^a.
-    memory : Memory
-    share : float
-        |M| / (|M| + |C|).
-    f_drop : float or None
-        f(x_0) - inf f, or more; None where no lower bound of f is known.
-    """
-
+    #: Of f, g and h, and of every component.
     L: float
     L_component: float
+    #: The constant of (27), and why it may be too small; empty where it is known.
     m: float
     m_doubt: str
     alpha: float
     E: int
     c: float
+    #: a of beta = c / T^a.
     power: float
     memory: Memory
+    #: |M| / (|M| + |C|).
     share: float
+    #: f(x_0) - inf f, or more; None where no lower bound of f is known.
     f_drop: float | None
 
     @property

@@ -38,60 +38,42 @@ _TAIL = ((1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100)
 
 @dataclass(frozen=True)
 class Squares:
-    """One squared gradient at one horizon.
+    """One squared gradient at one horizon."""
 
-    Attributes
-    ----------
-    first : float
-        Mean over replicas at x_0.
-    min_mean, mean, mean_min : float
-        min_t of the mean over replicas, the mean over rounds and replicas, the mean of the replicas' minima. Where a
-        replica diverged, the minima are over the rounds before, and there is no mean.
-    min_resampled, mean_resampled : tuple of float
-        min_mean and mean in every bootstrap resample.
-    """
-
+    #: Mean over replicas at x_0.
     first: float
+    #: min_t of the mean over replicas, the mean over rounds and replicas, the mean of the replicas' minima. Where a
+    #: replica diverged, the minima are over the rounds before, and there is no mean.
     min_mean: float
     mean: float | None
     mean_min: float
+    #: min_mean and mean in every bootstrap resample.
     min_resampled: tuple[float, ...]
     mean_resampled: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """Everything that a study keeps of its runs over T rounds: plain numbers, so that it can be stored.
-
-    Attributes
-    ----------
-    squares : mapping
-        `Squares` of "f", "g" and, where h~ exists, "h".
-    drops : mapping
-        Mean of f(x_0) - f(x_T), likewise g and h~.
-    f_0 : float
-        f(x_0).
-    Gamma, B : float
-        Means over replicas of the sums over the rounds.
-    delta2, omega2 : float or None
-        Mean over rounds and replicas of ||grad f_memory - grad g||^2, and the largest ||grad g - grad h~||^2.
-    m_met, r_met : float
-        Largest ratios along the runs; infinite where a gradient vanishes and the other does not.
-    diverged : int
-        Replicas that left the finite numbers; everything but `squares` is then of the rounds before.
-    """
+    """Everything that a study keeps of its runs over T rounds: plain numbers, so that it can be stored."""
 
     T: int
     beta: float
+    #: `Squares` of "f", "g" and, where h~ exists, "h".
     squares: Mapping[str, Squares]
+    #: Mean of f(x_0) - f(x_T), likewise g and h~.
     drops: Mapping[str, float]
+    #: f(x_0).
     f_0: float
+    #: Means over replicas of the sums over the rounds.
     Gamma: float
     B: float
+    #: Mean over rounds and replicas of ||grad f_memory - grad g||^2, and the largest ||grad g - grad h~||^2.
     delta2: float | None
     omega2: float | None
+    #: Largest ratios along the runs; infinite where a gradient vanishes and the other does not.
     m_met: float
     r_met: float
+    #: Replicas that left the finite numbers; everything but `squares` is then of the rounds before.
     diverged: int = 0
 
 
@@ -247,22 +229,15 @@ def fitted_slopes(horizons: Sequence[int], values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Fit:
-    """A power law fitted to a tail of the horizons.
+    """A power law fitted to a tail of the horizons."""
 
-    Attributes
-    ----------
-    slope, interval : float, (float, float)
-        Least-squares slope of log value on log T over the range, and its bootstrap interval.
-    first, last : int
-        The range of T, chosen by `FIT_RULE`.
-    floor : float or None
-        The value at the largest T where at least three horizons agree on a slope above -0.05: it does not fall.
-    """
-
+    #: Float, (float, float): Least-squares slope of log value on log T over the range, and its bootstrap interval.
     slope: float
     interval: tuple[float, float]
+    #: The range of T, chosen by `FIT_RULE`.
     first: int
     last: int
+    #: The value at the largest T where at least three horizons agree on a slope above -0.05: it does not fall.
     floor: float | None
 
 

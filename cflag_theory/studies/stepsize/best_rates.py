@@ -39,21 +39,17 @@ _EXACT = {"xtol": 1e-14, "rtol": 1e-14}
 
 @dataclass(frozen=True)
 class Best:
-    """The best step sizes for a target by one theorem.
+    """The best step sizes for a target by one theorem."""
 
-    Attributes
-    ----------
-    claim : the theorem.
-    goal : "largest beta" within the given rounds, "fewest rounds" at the given beta, or "limit", beta -> 0.
-    alpha, beta, rounds : the choice; None where there is none.
-    value : the bound there, at most the target.
-    """
-
+    #: The theorem.
     claim: str
+    #: "largest beta" within the given rounds, "fewest rounds" at the given beta, or "limit", beta -> 0.
     goal: str
+    #: The choice; None where there is none.
     alpha: float | None
     beta: float | None
     rounds: float | None
+    #: The bound there, at most the target.
     value: float | None
 
 

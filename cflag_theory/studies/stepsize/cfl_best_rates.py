@@ -26,24 +26,20 @@ _ETA, _FREE = (1e-15, 4.0), 1e9
 
 @dataclass(frozen=True)
 class CFLBest:
-    """The best step sizes for a target by one theorem.
+    """The best step sizes for a target by one theorem."""
 
-    Attributes
-    ----------
-    claim, note : the theorem.
-    goal : "smallest bound" within the given rounds, "fewest rounds" at the given eta_g, or "limit", the fewest rounds
-        for any eta_g, where that is better.
-    eta_l, eta_g, eta, rounds : the choice, with eta = K eta_l eta_g; None where there is none.
-    value : the bound there; None where the target is not met.
-    """
-
+    #: The theorem.
     claim: str
     note: str
+    #: "smallest bound" within the given rounds, "fewest rounds" at the given eta_g, or "limit", the fewest rounds: for
+    #: any eta_g, where that is better.
     goal: str
+    #: The choice, with eta = K eta_l eta_g; None where there is none.
     eta_l: float | None
     eta_g: float | None
     eta: float | None
     rounds: float | None
+    #: The bound there; None where the target is not met.
     value: float | None
 
 

@@ -43,57 +43,29 @@ RELATIONS = {condition.name: condition.relation for condition in CONDITIONS + OU
 
 @dataclass(frozen=True)
 class StepSize:
-    """One condition at the given step sizes.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether it is met at the given numbers.
-    answer : str
-        "yes" or "no"; where L or m is a lower bound, measured along a run: "not refuted" if it is met there, "no" if it
-        is met neither there nor at any larger number tried, "unknown" otherwise.
-    factor : float or None
-        Left over right side: at most 1 where an inequality holds; None where the right side is 0.
-    where, unlocks, paper : str
-        Where it stands, what it is needed for, and whose it is.
-    proved, repaired : tuple of str
-        The ledger's claims that need it: those that are proved as they stand, and those proved in another form.
-        What is not proved at all is in neither.
-    """
+    """One condition at the given step sizes."""
 
     condition: str
+    #: Whether it is met at the given numbers.
     holds: bool
+    #: "yes" or "no"; where L or m is a lower bound, measured along a run: "not refuted" if it is met there, "no" if it
+    #: is met neither there nor at any larger number tried, "unknown" otherwise.
     answer: str
+    #: Left over right side: at most 1 where an inequality holds; None where the right side is 0.
     factor: float | None
+    #: Where it stands, what it is needed for, and whose it is.
     where: str
     unlocks: str
     paper: str
+    #: The ledger's claims that need it: those that are proved as they stand, and those proved in another form. What is
+    #: not proved at all is in neither.
     proved: tuple[str, ...]
     repaired: tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
 class StepSizes(Shown):
-    """Everything that the C-FLAG paper and our theorems say at one choice of step sizes.
-
-    Attributes
-    ----------
-    numbers : mapping of str to float
-        The given ones among `predicted.INPUTS`, with the default gap.
-    conditions : tuple of StepSize
-        The paper's, then ours.
-    bounds : tuple of Bound
-        Predicted bounds, printed, repaired and proved.
-    best : tuple of best_rates.Best
-        Best step sizes for the target by each proved theorem whose numbers are given; empty without a target.
-    as_printed : mapping of str to tuple of str
-        Claims with a repair or a bound here that do not hold as printed, each with what the ledger says in their place.
-    measured : tuple of str
-        Which of L and m are lower bounds, measured along a run.
-    gradients_per_round : int or None
-        sum_i (n_i + E - 1 + m_i), the gradient evaluations of a round by Corollary 17, where N, n and memory_size are
-        given.
-    """
+    """Everything that the C-FLAG paper and our theorems say at one choice of step sizes."""
 
     L: float
     m: float
@@ -102,12 +74,21 @@ class StepSizes(Shown):
     beta: float
     T: int
     epsilon: float | None
+    #: The given ones among `predicted.INPUTS`, with the default gap.
     numbers: Mapping[str, float]
+    #: The paper's, then ours.
     conditions: tuple[StepSize, ...]
+    #: Predicted bounds, printed, repaired and proved.
     bounds: tuple[Bound, ...]
+    #: Tuple of best_rates.Best: Best step sizes for the target by each proved theorem whose numbers are given; empty
+    #: without a target.
     best: tuple[Best, ...]
+    #: Claims with a repair or a bound here that do not hold as printed, each with what the ledger says in their place.
     as_printed: Mapping[str, tuple[str, ...]]
+    #: sum_i (n_i + E - 1 + m_i), the gradient evaluations of a round by Corollary 17, where N, n and memory_size are
+    #: given.
     gradients_per_round: int | None
+    #: Which of L and m are lower bounds, measured along a run.
     measured: tuple[str, ...] = ()
 
     @property

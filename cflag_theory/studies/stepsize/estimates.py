@@ -52,44 +52,28 @@ CAVEAT = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run says about one number.
+    """What a run says about one number."""
 
-    Attributes
-    ----------
-    name : str
-        L, m, r, or one of `predicted.INPUTS`.
-    value : float or None
-        None where the run lacks what is needed.
-    samples : int
-        Pairs of iterates behind L, rounds behind the others.
-    kind : str
-        "lower bound", or "measured" for what is the value along this run and says nothing about others.
-    how : str
-        The inequality or column that gives it; without a value what is missing, and which option records it.
-    """
-
+    #: L, m, r, or one of `predicted.INPUTS`.
     name: str
+    #: None where the run lacks what is needed.
     value: float | None
+    #: Pairs of iterates behind L, rounds behind the others.
     samples: int
+    #: "lower bound", or "measured" for what is the value along this run and says nothing about others.
     kind: str
+    #: The inequality or column that gives it; without a value what is missing, and which option records it.
     how: str
 
 
 @dataclass(frozen=True, repr=False)
 class Estimates(Shown):
-    """What a run says about the numbers that `step_sizes` takes.
-
-    Attributes
-    ----------
-    estimates : tuple of Estimate
-    settings : mapping
-        alpha, beta, E and T of the run.
-    caveat : str
-        Why lower bounds are all that samples can give.
-    """
+    """What a run says about the numbers that `step_sizes` takes."""
 
     estimates: tuple[Estimate, ...]
+    #: alpha, beta, E and T of the run.
     settings: dict[str, float]
+    #: Why lower bounds are all that samples can give.
     caveat: str = CAVEAT
 
     def value(self, name: str) -> float | None:

@@ -38,52 +38,43 @@ C_FLAG: Axes = (alpha, beta)
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where one condition turns, as a polyline.
+    """Where one condition turns, as a polyline."""
 
-    Attributes
-    ----------
-    name, paper : the condition, or the theorem whose target is meant.
-    kind : "at most" where larger step sizes fail, "at least" where smaller ones do, "equal", or "target".
-    x, y : the polyline; one point where a condition fixes both.
-    """
-
+    #: The condition, or the theorem whose target is meant.
     name: str
     paper: str
+    #: "at most" where larger step sizes fail, "at least" where smaller ones do, "equal", or "target".
     kind: str
+    #: The polyline; one point where a condition fixes both.
     x: tuple[float, ...]
     y: tuple[float, ...]
 
 
 @dataclass(frozen=True, repr=False)
 class Region(Shown):
-    """The plane around one choice of step sizes.
+    """The plane around one choice of step sizes."""
 
-    Attributes
-    ----------
-    axes : what is shown along and up: a name and its meaning each.
-    numbers : what it is drawn for.
-    epsilon : the target, if there is one.
-    x_range, y_range : what to show.
-    boundaries : tuple of Boundary
-    x : (points,) grid of the two edges.
-    printed, both : for each x the least and the largest y at which the inequalities of the paper hold, and ours with
-        them; NaN where there is none. Equations, and what no step sizes meet, are left out.
-    point : the step sizes as given.
-    best : name, x and y of the best points for the target, by each theorem.
-    fails : conditions that no step sizes meet.
-    """
-
+    #: What is shown along and up: a name and its meaning each.
     axes: tuple[tuple[str, str], tuple[str, str]]
+    #: What it is drawn for.
     numbers: Mapping[str, float]
+    #: The target, if there is one.
     epsilon: float | None
+    #: What to show.
     x_range: Limits
     y_range: Limits
     boundaries: tuple[Boundary, ...]
+    #: (points,) grid of the two edges.
     x: tuple[float, ...]
+    #: For each x the least and the largest y at which the inequalities of the paper hold, and ours with: them; NaN
+    #: where there is none. Equations, and what no step sizes meet, are left out.
     printed: tuple[tuple[float, ...], tuple[float, ...]]
     both: tuple[tuple[float, ...], tuple[float, ...]]
+    #: The step sizes as given.
     point: Limits
+    #: Name, x and y of the best points for the target, by each theorem.
     best: tuple[tuple[str, float, float], ...]
+    #: Conditions that no step sizes meet.
     fails: tuple[str, ...]
 
     def sheet(self) -> Sheet:

@@ -61,28 +61,18 @@ class Table:
 
 @dataclass(frozen=True)
 class SweepFile:
-    """A file whose keys and types are right; whether `simulate` takes the values is for `sweeps.check`.
-
-    Attributes
-    ----------
-    path : Path
-    text : str
-    tables : mapping of str to tuple of Table
-        For each of `SECTIONS`.
-    mode, dtype : str
-        As in `simulate`.
-    record : tuple of str
-        Columns kept along rounds.
-    every : int
-        In every so many rounds.
-    """
+    """A file whose keys and types are right; whether `simulate` takes the values is for `sweeps.check`."""
 
     path: Path
     text: str
+    #: For each of `SECTIONS`.
     tables: Mapping[str, tuple[Table, ...]]
+    #: As in `simulate`.
     mode: str = "bitwise"
     dtype: str = "float64"
+    #: Columns kept along rounds.
     record: tuple[str, ...] = ()
+    #: In every so many rounds.
     every: int = 1
 
     def table(self, place: Sequence[str | int]) -> Table:

@@ -79,19 +79,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of a sweep in a fixed order, and the settings they share; plain data that travels to workers.
-
-    Attributes
-    ----------
-    blocks : tuple of Block
-    folder : str
-        Where data files with a relative path are.
-    mode, dtype, record, every
-        As in `SweepFile`.
-    """
+    """The runs of a sweep in a fixed order, and the settings they share; plain data that travels to workers."""
 
     blocks: tuple[Block, ...]
+    #: Where data files with a relative path are.
     folder: str
+    #: As in `SweepFile`.
     mode: str
     dtype: str
     record: tuple[str, ...]

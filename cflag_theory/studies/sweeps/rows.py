@@ -160,22 +160,15 @@ MEASURED = "min_grad_f2"
 
 @dataclass(frozen=True)
 class Line:
-    """One combination of coordinates.
+    """One combination of coordinates."""
 
-    Attributes
-    ----------
-    values : tuple of str
-        In the order of the names.
-    mean, least, most : float or None
-        Of min_t ||grad f(x_t)||^2 over seeds and replicas that did not diverge; None without any.
-    runs, diverged : int
-        Rows, and those of them that left the finite numbers.
-    """
-
+    #: In the order of the names.
     values: tuple[str, ...]
+    #: Of min_t ||grad f(x_t)||^2 over seeds and replicas that did not diverge; None without any.
     mean: float | None
     least: float | None
     most: float | None
+    #: Rows, and those of them that left the finite numbers.
     runs: int
     diverged: int
 

@@ -43,24 +43,16 @@ _Result = tuple[Chunk, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a call of `sweep` did.
+    """What a call of `sweep` did."""
 
-    Attributes
-    ----------
-    folder : str
-        Where the results are, for `read_results`.
-    runs, rows : int
-        Of the whole sweep.
-    before : int
-        Runs that were there already.
-    seconds : float
-        For the others.
-    """
-
+    #: Where the results are, for `read_results`.
     folder: str
+    #: Of the whole sweep.
     runs: int
     rows: int
+    #: Runs that were there already.
     before: int
+    #: For the others.
     seconds: float
 
     def to_json(self) -> dict[str, Any]:

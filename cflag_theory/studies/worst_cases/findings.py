@@ -12,47 +12,32 @@ from cflag_theory.studies.worst_cases.surrogate import UnionConstant
 
 @dataclass(frozen=True)
 class Row:
-    """One lemma at one n, E and u = beta L E.
+    """One lemma at one n, E and u = beta L E."""
 
-    Attributes
-    ----------
-    lemma, where, words : str
-        Claim id, place in the paper, and which constant is meant.
-    n, local_steps : int
-        Components of a client, and E.
-    u : Fraction
-        beta L E.
-    order : tuple of int
-        The refreshes at k = 1, ..., E - 1.
-    how : str
-        As in `lemmas.Worst`.
-    printed : Fraction
-        The printed constant.
-    in_range : bool
-        Whether u lies in the range in which the lemma is printed, or for Lemmas 15 and 16 proved.
-    worst : Fraction
-        No instance needs a larger constant.
-    met : Fraction
-        What the instance that was run needs; equal to `worst` except for Lemma 12 beyond u = 1.
-    supremum : (Fraction, Fraction)
-        Fractions around the least constant that serves every n, E and order at this u.
-    pep : float or None
-        The constant by performance estimation, where it was asked for.
-    """
-
+    #: Claim id, place in the paper, and which constant is meant.
     lemma: str
     where: str
     words: str
+    #: Components of a client, and E.
     n: int
     local_steps: int
+    #: beta L E.
     u: Fraction
+    #: The refreshes at k = 1, ..., E - 1.
     order: tuple[int, ...]
+    #: As in `lemmas.Worst`.
     how: str
+    #: The printed constant.
     printed: Fraction
+    #: Whether u lies in the range in which the lemma is printed, or for Lemmas 15 and 16 proved.
     in_range: bool
+    #: No instance needs a larger constant.
     worst: Fraction
+    #: What the instance that was run needs; equal to `worst` except for Lemma 12 beyond u = 1.
     met: Fraction
+    #: (Fraction, Fraction): Fractions around the least constant that serves every n, E and order at this u.
     supremum: Interval
+    #: The constant by performance estimation, where it was asked for.
     pep: float | None = None
 
     @property
@@ -118,23 +103,15 @@ class Range:
 
 @dataclass(frozen=True)
 class Union:
-    """Lemma 3 for (67)-(68): the constant in place of 60 for one E, whatever n is.
+    """Lemma 3 for (67)-(68): the constant in place of 60 for one E, whatever n is."""
 
-    Attributes
-    ----------
-    local_steps : int
-        E.
-    printed_step : UnionConstant
-        At beta = 1/(30 L E).
-    best : UnionConstant
-        At the best step size.
-    range : (Fraction, Fraction)
-        Between these beta L E 60 L is proved.
-    """
-
+    #: E.
     local_steps: int
+    #: At beta = 1/(30 L E).
     printed_step: UnionConstant
+    #: At the best step size.
     best: UnionConstant
+    #: (Fraction, Fraction): Between these beta L E 60 L is proved.
     range: Interval
 
     def to_json(self) -> dict[str, Any]:
@@ -149,23 +126,15 @@ class Union:
 
 @dataclass(frozen=True)
 class Sharp:
-    """Everything that `sharp` found.
+    """Everything that `sharp` found."""
 
-    Attributes
-    ----------
-    rows : tuple of Row
-        Each lemma at each n, E and u.
-    ranges : tuple of Range
-        Each lemma at each n and E.
-    union : tuple of Union
-        Lemma 3 for each E.
-    union_limit : (Fraction, Fraction)
-        Fractions around the constant in place of 60 at beta = 1/(30 L E) as E grows.
-    """
-
+    #: Each lemma at each n, E and u.
     rows: tuple[Row, ...]
+    #: Each lemma at each n and E.
     ranges: tuple[Range, ...]
+    #: Lemma 3 for each E.
     union: tuple[Union, ...]
+    #: (Fraction, Fraction): Fractions around the constant in place of 60 at beta = 1/(30 L E) as E grows.
     union_limit: Interval
 
     def to_json(self) -> dict[str, Any]:

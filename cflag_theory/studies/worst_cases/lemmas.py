@@ -77,25 +77,17 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst constant of a lemma for n, E and u.
+    """The worst constant of a lemma for n, E and u."""
 
-    Attributes
-    ----------
-    order : tuple of int
-        The refreshes at k = 1, ..., E - 1.
-    how : str
-        Why no other order is worse: "proof" in the ledger, "argument" (`Lemma.argued`) or "enumeration"; "given" where
-        the order was, and "bounds" where the constant is proved for every order and the order is the worst of those
-        tried.
-    constant : Fraction
-        No instance needs a larger one.
-    attained : Fraction
-        What the attaining instance needs.
-    """
-
+    #: The refreshes at k = 1, ..., E - 1.
     order: tuple[int, ...]
+    #: Why no other order is worse: "proof" in the ledger, "argument" (`Lemma.argued`) or "enumeration"; "given" where
+    #: the order was, and "bounds" where the constant is proved for every order and the order is the worst of those
+    #: tried.
     how: str
+    #: No instance needs a larger one.
     constant: Fraction
+    #: What the attaining instance needs.
     attained: Fraction
 
     @property

@@ -25,27 +25,18 @@ _BITS = 20
 
 @dataclass(frozen=True)
 class UnionConstant:
-    """The constant C of min_t ||grad h~(x_t)||^2 <= (C L / T)(h~(x_0) - h~(x_T)) at one step size.
+    """The constant C of min_t ||grad h~(x_t)||^2 <= (C L / T)(h~(x_0) - h~(x_T)) at one step size."""
 
-    Attributes
-    ----------
-    n : int or None
-        Components of a client; None for every n.
-    local_steps : int
-        E.
-    u : Fraction
-        beta L E.
-    proved : Fraction
-        C that `ours.union_descent` gives; for a given n, by the same proof with the rho of n in place of the largest,
-        that of one component.
-    needed : Fraction
-        What an instance with T = 1 needs: (L/2) x^2 with all components alike, or a linear h~.
-    """
-
+    #: Components of a client; None for every n.
     n: int | None
+    #: E.
     local_steps: int
+    #: beta L E.
     u: Fraction
+    #: C that `ours.union_descent` gives; for a given n, by the same proof with the rho of n in place of the largest,
+    #: that of one component.
     proved: Fraction
+    #: What an instance with T = 1 needs: (L/2) x^2 with all components alike, or a linear h~.
     needed: Fraction
 
 

@@ -22,26 +22,17 @@ TOLERANCES = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 
 @dataclass(frozen=True)
 class Pose:
-    """A worst-case problem: components by client, how it is posed in a world, and what its answer stands for.
+    """A worst-case problem: components by client, how it is posed in a world, and what its answer stands for."""
 
-    Attributes
-    ----------
-    components : tuple of int
-        Components of each client; further entries are functions that no client has.
-    scales : tuple of float
-        By how much, about, the gradients of each client's components change.
-    pose : callable
-        World to `Posed`.
-    scale : float
-        Of the answer, after the root.
-    root : bool
-        Whether the quantity is a square whose root is reported.
-    """
-
+    #: Components of each client; further entries are functions that no client has.
     components: tuple[int, ...]
+    #: By how much, about, the gradients of each client's components change.
     scales: tuple[float, ...]
+    #: World to `Posed`.
     pose: Callable[[World], Posed]
+    #: Of the answer, after the root.
     scale: float
+    #: Whether the quantity is a square whose root is reported.
     root: bool
 
     def solve(self, settings: Mapping[str, Any] | None) -> Solution:

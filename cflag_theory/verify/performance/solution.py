@@ -50,27 +50,18 @@ class Data:
 
 @dataclass(frozen=True)
 class Residuals:
-    """How well the solver's answer satisfies what it was asked, recomputed from its numbers; units of L = 1.
+    """How well the solver's answer satisfies what it was asked, recomputed from its numbers; units of L = 1."""
 
-    Attributes
-    ----------
-    constraint : float
-        Largest violation of a constraint by the instance.
-    gram : float
-        How far the Gram matrix's smallest eigenvalue is below 0.
-    multiplier, dual_gram : float
-        How far the smallest multiplier, and the smallest eigenvalue of the dual matrix, are below 0.
-    proof : float
-        Largest coefficient that is left over when the multipliers combine the constraints to the bound.
-    gap : float
-        Bound minus the instance's value, of the quantity that was maximised.
-    """
-
+    #: Largest violation of a constraint by the instance.
     constraint: float
+    #: How far the Gram matrix's smallest eigenvalue is below 0.
     gram: float
+    #: How far the smallest multiplier, and the smallest eigenvalue of the dual matrix, are below 0.
     multiplier: float
     dual_gram: float
+    #: Largest coefficient that is left over when the multipliers combine the constraints to the bound.
     proof: float
+    #: Bound minus the instance's value, of the quantity that was maximised.
     gap: float
 
     @property
@@ -81,66 +72,45 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solved problem.
+    """A solved problem."""
 
-    Attributes
-    ----------
-    bound, attained : float
-        The largest value by the multipliers (from above) and by the Gram matrix (from below), equal up to residuals.
-    status, solver : str
-        As the solver says it.
-    versions : mapping of str to str
-        Of the packages that took part.
-    settings : mapping
-        What the solver was told, its tolerances among it.
-    residuals : Residuals
-        Recomputed.
-    gram_size, constraints, dimension : int
-        Size of the semidefinite problem; rank of the instance's Gram matrix, counting eigenvalues above 1e-6 of the
-        largest.
-    seconds : float
-        Of setting up and solving.
-    data : tuple of tuples of Data
-        The instance, by client and component.
-    extra : mapping of str to array
-        Named vectors of the instance that are no component's gradients.
-    """
-
+    #: The largest value by the multipliers (from above) and by the Gram matrix (from below), equal up to residuals.
     bound: float
     attained: float
+    #: As the solver says it.
     status: str
     solver: str
+    #: Of the packages that took part.
     versions: Mapping[str, str]
+    #: What the solver was told, its tolerances among it.
     settings: Mapping[str, Any]
+    #: Recomputed.
     residuals: Residuals
+    #: Size of the semidefinite problem; rank of the instance's Gram matrix, counting eigenvalues above 1e-6 of the
+    #: largest.
     gram_size: int
     constraints: int
     dimension: int
+    #: Of setting up and solving.
     seconds: float
+    #: The instance, by client and component.
     data: tuple[tuple[Data, ...], ...] = field(repr=False)
+    #: Named vectors of the instance that are no component's gradients.
     extra: Mapping[str, Array] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A finite-dimensional instance, checked without the solver.
+    """A finite-dimensional instance, checked without the solver."""
 
-    Attributes
-    ----------
-    value : float
-        The quantity, from the algorithm played on the instance's vectors.
-    excess : float
-        The most by which a hypothesis other than smoothness is exceeded; 0 up to rounding.
-    violation : float
-        The most by which the data miss being those of functions with 1-Lipschitz gradients, in units of the square of
-        how far gradients change; 0 up to rounding.
-    dimension : int
-        Of the space that the vectors span.
-    """
-
+    #: The quantity, from the algorithm played on the instance's vectors.
     value: float
+    #: The most by which a hypothesis other than smoothness is exceeded; 0 up to rounding.
     excess: float
+    #: The most by which the data miss being those of functions with 1-Lipschitz gradients, in units of the square of
+    #: how far gradients change; 0 up to rounding.
     violation: float
+    #: Of the space that the vectors span.
     dimension: int
 
 

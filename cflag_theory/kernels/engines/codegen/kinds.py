@@ -27,23 +27,15 @@ FLAGS = ("contract", "nsz")
 
 
 class Formula(NamedTuple):
-    """A sweep's formula for one place of its vectors.
+    """A sweep's formula for one place of its vectors."""
 
-    Attributes
-    ----------
-    body : callable
-        The formula; a `Later` vector is None in it.
-    kinds : dict
-        The kind of each of its parameters, by name and in order.
-    returned : str
-    names : list of str
-        Parameters of the compiled function: an array and a row of it for each vector, the numbers, and for `Lined`
-        also the array and the row where the sum goes.
-    """
-
+    #: The formula; a `Later` vector is None in it.
     body: Callable[..., Any]
+    #: The kind of each of its parameters, by name and in order.
     kinds: dict[str, str]
     returned: str
+    #: Parameters of the compiled function: an array and a row of it for each vector, the numbers, and for `Lined` also
+    #: the array and the row where the sum goes.
     names: list[str]
 
     @property

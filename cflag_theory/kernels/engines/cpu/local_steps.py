@@ -39,56 +39,45 @@ CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 
 
 class Lanes(NamedTuple):
-    """What the lanes of a group write on.
+    """What the lanes of a group write on."""
 
-    Attributes
-    ----------
-    D, u, V : (lanes, width)
-        x_k - x_t, the correction, and estimate + u (delayed) or u alone.
-    estimate : (lanes, width)
-    path, estimates : (local steps or 0, width)
-        For errors of estimates, in groups of one lane: D and the estimate of every step.
-    rho, point : (1, width)
-        A full gradient and where it is taken.
-    z, row : (lanes,)
-        Of the component of the next step.
-    slopes_met, lines, squares : (lanes,), (lanes, numbers of a line), (lanes,)
-        phi' there; sums of the next z that are not summed up; ||D||^2.
-    client, replica, drawn, base, components : (lanes,)
-        Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
-    history : (lanes, local steps, width), last : (lanes, components of a client)
-        Of elementwise problems: phi' met so far, and which step met a component last, counted over all groups.
-    zs, slopes, value : (1, rows), (1, rows), (1,)
-    drift2, error2 : (replicas,)
-        The largest ||D||^2 and ||estimate - rho||^2 of the round.
-    rho_sum, error_sum : (replicas, width)
-    """
-
+    #: (lanes, width): x_k - x_t, the correction, and estimate + u (delayed) or u alone.
     D: Array
     u: Array
     V: Array
+    #: (lanes, width).
     estimate: Array
+    #: (local steps or 0, width): For errors of estimates, in groups of one lane: D and the estimate of every step.
     path: Array
     estimates: Array
+    #: (1, width): A full gradient and where it is taken.
     rho: Array
     point: Array
+    #: (lanes,): Of the component of the next step.
     z: Array
     row: Ints
+    #: (lanes,), (lanes, numbers of a line), (lanes,): phi' there; sums of the next z that are not summed up; ||D||^2.
     slopes_met: Array
     lines: Array
     squares: Array
+    #: (lanes,): Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
     client: Ints
     replica: Ints
     drawn: Ints
     base: Ints
     components: Array
+    #: (lanes, local steps, width), last : (lanes, components of a client): Of elementwise problems: phi' met so far,
+    #: and which step met a component last, counted over all groups.
     history: Array
     last: Ints
+    #: (1, rows), (1, rows), (1,).
     zs: Array
     slopes: Array
     value: Array
+    #: (replicas,): The largest ||D||^2 and ||estimate - rho||^2 of the round.
     drift2: Array
     error2: Array
+    #: (replicas, width).
     rho_sum: Array
     error_sum: Array
 

@@ -34,29 +34,23 @@ from cflag_theory.kernels.plan import LIMIT
 
 
 class Slots(NamedTuple):
-    """Where a batch's measurements go; rows of the outputs from `first` on.
+    """Where a batch's measurements go; rows of the outputs from `first` on."""
 
-    Attributes
-    ----------
-    state : (replicas, rounds + 1 or 0, S), per_round : (replicas, rounds or 0, M), Lambda : (replicas, ...)
-    end : (replicas, 8)
-    iterates : (replicas, rounds + 1 or 0, d)
-    status, rounds_done : (replicas,)
-    state_slots, round_slots : (S,), (M,)
-        Which of `STATE` and `ROUND` are kept.
-    stop : (1,)
-        Not 0 once the run was interrupted.
-    """
-
+    #: (replicas, rounds + 1 or 0, S), per_round : (replicas, rounds or 0, M), Lambda : (replicas, ...).
     state: Array
     per_round: Array
     Lambda: Array
+    #: (replicas, 8).
     end: Array
+    #: (replicas, rounds + 1 or 0, d).
     iterates: Array
+    #: (replicas,).
     status: Ints
     rounds_done: Ints
+    #: (S,), (M,): Which of `STATE` and `ROUND` are kept.
     state_slots: Ints
     round_slots: Ints
+    #: (1,): Not 0 once the run was interrupted.
     stop: Ints
 
 

@@ -16,37 +16,9 @@ from cflag_theory.kernels.numbers import Array, Ints
 
 
 class Workspace(NamedTuple):
-    """What a batch writes on.
+    """What a batch writes on."""
 
-    Attributes
-    ----------
-    X, grad_f, grad_g, grad_memory, b, S, step, displacement : (R, width)
-    clients : (N, R, width)
-        grad g_i(x_t).
-    panels : (panels or 0, d, lanes)
-        X, where replicas go together: its columns as lines.
-    Z, slopes : (R * rows,)
-        Of the current rows, where `ridge_gradients.place` says; of one client's past rows past_Z, past_slopes.
-    potentials : (rows of a pass * lanes or 0,)
-        phi at the z of a panel.
-    coordinate_slopes : (R or 0, width)
-        phi' at X, of an elementwise problem.
-    scratch : (R, width)
-    f, f_memory, g, values : (R,)
-        Values are as many as whole panels have.
-    a, u : (R, N, width)
-        Where rates are adapted.
-    products : (R, N)
-    control, control_mean, control_change : (R, N, width), (R, width), (R, width)
-    kept, kept_share, kept_rows : (R, N), (R, N), (R, N, most)
-        Of a memory of some components: rows that a client keeps, p_i over its kept components, and the rows, filled up
-        to a multiple of four.
-    kept_means, memory_offset : (R, width)
-        Of an elementwise problem: their mean coefficients; and their mean linear term.
-    signs, orders : (R,), (N * K * R,), K = E in whole fours
-    state, measured : (8,)
-    """
-
+    #: (R, width).
     X: Array
     grad_f: Array
     grad_g: Array
@@ -55,32 +27,48 @@ class Workspace(NamedTuple):
     S: Array
     step: Array
     displacement: Array
+    #: (N, R, width): grad g_i(x_t).
     clients: Array
+    #: (panels or 0, d, lanes): X, where replicas go together: its columns as lines.
     panels: Array
+    #: (R * rows,): Of the current rows, where `ridge_gradients.place` says; of one client's past rows past_Z,
+    #: past_slopes.
     Z: Array
     slopes: Array
     past_Z: Array
     past_slopes: Array
+    #: (rows of a pass * lanes or 0,): phi at the z of a panel.
     potentials: Array
+    #: (R or 0, width): phi' at X, of an elementwise problem.
     coordinate_slopes: Array
+    #: (R, width).
     scratch: Array
+    #: (R,): Values are as many as whole panels have.
     f: Array
     f_memory: Array
     g: Array
     values: Array
+    #: (R, N, width): Where rates are adapted.
     a: Array
     u: Array
+    #: (R, N).
     products: Array
+    #: (R, N, width), (R, width), (R, width).
     control: Array
     control_mean: Array
     control_change: Array
+    #: (R, N), (R, N), (R, N, most): Of a memory of some components: rows that a client keeps, p_i over its kept
+    #: components, and the rows, filled up to a multiple of four.
     kept: Ints
     kept_share: Array
     kept_rows: Ints
+    #: (R, width): Of an elementwise problem: their mean coefficients; and their mean linear term.
     kept_means: Array
     memory_offset: Array
+    #: (R,), (N * K * R,), K = E in whole fours.
     signs: Ints
     orders: Ints
+    #: (8,).
     state: Array
     measured: Array
 

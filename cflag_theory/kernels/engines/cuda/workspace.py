@@ -9,23 +9,9 @@ from cflag_theory.kernels.numbers import Array, Ints
 
 
 class Work(NamedTuple):
-    """What one replica writes on; vectors of all clients lie one after the other.
+    """What one replica writes on; vectors of all clients lie one after the other."""
 
-    Attributes
-    ----------
-    x, grad_f, grad_memory, b, grad_g, S, step, control_mean : (d,)
-    local, estimate, u, a, control, memory_offset : (N d,)
-        The last two are empty where they would be zero.
-        At the start of a round `local`, `a` and `estimate` hold the clients' parts of grad f, of grad_f_memory and of
-        grad g.
-    table, slopes, kept_slopes, factors : (current rows,), (past rows,), (past rows or 0,), (past rows,)
-    order : (past components + N,)
-        What the clients keep, each from its first component on, and how many.
-    f, f_memory, g, products, norms, drift : (N,)
-        The clients' parts of f, f_memory and g; <grad_f_memory, a_i>, ||a_i||^2 and the largest drift of a round.
-    scratch : (warps,)
-    """
-
+    #: (d,).
     x: Array
     grad_f: Array
     grad_memory: Array
@@ -34,23 +20,29 @@ class Work(NamedTuple):
     S: Array
     step: Array
     control_mean: Array
+    #: (N d,): The last two are empty where they would be zero. At the start of a round `local`, `a` and `estimate` hold
+    #: the clients' parts of grad f, of grad_f_memory and of grad g.
     local: Array
     estimate: Array
     u: Array
     a: Array
     control: Array
     memory_offset: Array
+    #: (current rows,), (past rows,), (past rows or 0,), (past rows,).
     table: Array
     slopes: Array
     kept_slopes: Array
     factors: Array
+    #: (past components + N,): What the clients keep, each from its first component on, and how many.
     order: Ints
+    #: (N,): The clients' parts of f, f_memory and g; <grad_f_memory, a_i>, ||a_i||^2 and the largest drift of a round.
     f: Array
     f_memory: Array
     g: Array
     products: Array
     norms: Array
     drift: Array
+    #: (warps,).
     scratch: Array
 
 
