@@ -32,7 +32,7 @@ def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
         span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
         rows, weights = part.rows[span], part.weights[span]
         if rows.dtype != object and 0 < len(rows) < rows.shape[1]:
-            rows = np.linalg.qr(rows.astype(np.float64).T, mode="r").T
+            rows = np.linalg.qr(rows.astype(np.float64).T).R.T
         matrices.append((rows.T * (weights if signed else abs(weights))) @ rows / count)
     return matrices
 
