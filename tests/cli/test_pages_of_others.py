@@ -215,6 +215,7 @@ PAGES = {
     HEAD: "has no claim",
     HEAD + GOOD.replace("own.", "cflag."): "is a name of this package's own ledger",
     HEAD + GOOD + GOOD: "stands on the page twice",
+    HEAD + GOOD + "    coq Drift.lemma13\n": "'coq' names a theorem of this package, which no page of yours has",
     HEAD + GOOD + "    given mu: mu <= L\n": "'given' stands under a claim",
     HEAD + GOOD + "    expect maybe\n": "'maybe' is no verdict: use holds, loose",
     HEAD + GOOD + "    sharp L = 2\n": "are no two numbers: sharpen a constant of the claim",

@@ -156,6 +156,11 @@ def read_folder(path: str | Path) -> Folder:
                     raise one.blocks[id].error(f"{id} is a name of this package's own ledger: begin with another word")
                 if id in claims:
                     raise one.blocks[id].error(f"the claim {id} stands on another page too")
+                for line in one.blocks[id].inside:
+                    if line.kind == "coq":
+                        raise line.error(
+                            "'coq' names a theorem of this package, which no page of yours has: leave it out"
+                        )
                 claims[id] = build()
     except InvalidInput as error:
         raise (PageError if isinstance(error, PageError) else InvalidInput)(bare(str(error))) from None
