@@ -16,9 +16,9 @@ ROOMS = {
     "bridge": 10689,
     # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
     # and folder are both a book, which maps, reports and errata take.
-    "claims": 22693,
+    "claims": 22690,
     # Reports, maps and errata on pages of others; only MathML comes into a report.
-    "cli": 6814,
+    "cli": 6819,
     "conform": 2365,
     # The range of an index of which a statement does not speak is no hypothesis on instances.
     "falsify": 8541,
@@ -49,4 +49,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4180173
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4179769

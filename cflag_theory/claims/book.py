@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class Book:
     """Claims for a map, a report and a list of errata.
 
-    Of an id, `claim`, `written` and `keys` give the claim, its text on its page, and its parts as records name them, or
-    None if no page says. `places` gives the module of each claim, in order; `paper_of` the paper of a module;
+    Of an id, `claim`, `written` and `keys` give the claim, its text on its page, and its parts as records name them.
+    `places` gives the module of each claim, in order; `paper_of` the paper of a module;
     `records` the lines of one kind. In the ledger, theorems of ours stand beside the claims of papers.
     """
 
     papers: tuple[str, ...]
     claim: Callable[[str], Claim]
     written: Callable[[str], str]
-    keys: Callable[[str], tuple[str, ...] | None]
+    keys: Callable[[str], tuple[str, ...]]
     places: Callable[[], Mapping[str, str]]
     paper_of: Callable[[str], str]
     records: Callable[[str], tuple[Record, ...]]

@@ -70,9 +70,9 @@ def _printed(paper: str, record: Record, book: Book) -> Printed:
         rows.insert(0, f"{record.claim}.{record.part}")
     elif record.claim and not rows:
         parts = book.keys(record.claim)
-        if parts and len(parts) > 1:
+        if len(parts) > 1:
             raise place.error(f"which parts of {record.claim} decide it? say 'by' and name them: {', '.join(parts)}")
-        rows.append(f"{record.claim}.{parts[0] if parts else 1}")
+        rows.append(f"{record.claim}.{parts[0]}")
     version = next((one for one in VERSIONS if place.endswith(f" ({one})")), "both")
     with record.line.placed():
         quoted = tex(text)
@@ -87,7 +87,7 @@ def _row(record: Record, named: Piece, book: Book) -> str:
     if not id and not record.claim:
         raise named.error(f"{str(named)!r} stands outside of claims: name the claim and its part")
     id = book.known(named.part(0, len(id))) if id else record.claim
-    if (parts := book.keys(id)) and key not in parts:
+    if key not in (parts := book.keys(id)):
         raise named.error(f"{id} has no part {key!r}: use {', '.join(parts)}")
     return f"{id}.{key}"
 

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
-from cflag_theory.cli.typeset import typeset
+from cflag_theory.cli.typeset import typeset, untagged
 
 #: A fraction with more signs than this is written on the line, so that the formula can be broken.
 LONGEST_FRACTION = 60
@@ -18,7 +18,7 @@ def breakable(latex: str) -> str:
     It neither ends before its end nor begins a tag of HTML.
     """
     text = re.sub(r"\\(?:left|right)(?![A-Za-z])\s?", "", latex).replace(r"\mathbf{E}", r"\mathbb{E}")
-    text = re.sub(r"<(?=[^\s=])", "< ", re.sub(r"\\*([$%])", r"\\\1", text)).rstrip("\\")
+    text = untagged(re.sub(r"\\*([$%])", r"\\\1", text)).rstrip("\\")
     place = 0
     while (start := text.find(r"\frac{", place)) >= 0:
         above, after = _group(text, start + 5)

@@ -88,7 +88,8 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Bo
     book : Book
         The ledger, or the pages of a stranger.
     """
-    own = [verdict for verdict in verdicts if verdict.claim.id in {*book.own(paper)}]
+    ids = {*book.own(paper)}
+    own = [verdict for verdict in verdicts if verdict.claim.id in ids]
     found = [one for verdict in own for one in _parts(verdict)]
     wrong = [one for one in found if one[2].verdict in WRONG]
     loose = [one for one in found if one[2].verdict == "loose"]

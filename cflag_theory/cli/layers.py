@@ -21,9 +21,9 @@ _SETTLING = 101
 class Drawing:
     """Where boxes and arrows are."""
 
-    #: Dict of str to (float, float): Middle of the upper side of each box.
+    #: Middle of the upper side of each box.
     at: dict[str, tuple[float, float]]
-    #: Dict of (str, str) to list of (float, float): Points of each arrow, from the lower side of a box to the upper
+    #: Points of each arrow, from the lower side of a box to the upper
     #: side of another: after the first one, pairs at the foot of a row and at the top of the next, so that curves lie
     #: between rows only.
     paths: dict[Edge, list[tuple[float, float]]]

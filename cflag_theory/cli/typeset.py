@@ -111,8 +111,12 @@ def _is_formula(token: str) -> bool:
 
 
 def _between(run: str, dollar: str, expectation: bool) -> str:
-    # A sign before a letter would begin a tag of HTML.
-    return f"{dollar}{re.sub('<(?=[^ =])', '< ', formula(run, expectation=expectation))}{dollar}"
+    return f"{dollar}{untagged(formula(run, expectation=expectation))}{dollar}"
+
+
+def untagged(latex: str) -> str:
+    """A formula in which no sign stands before a letter, as in a tag of HTML."""
+    return re.sub(r"<(?=[^\s=])", "< ", latex)
 
 
 def formula(text: str, *, expectation: bool = False) -> str:

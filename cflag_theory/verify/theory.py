@@ -53,7 +53,7 @@ def theorems() -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"): the lines `coq` of pages."""
     found: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for record in records("coq"):
-        parts = keys(record.claim) or ("1",)
+        parts = keys(record.claim)
         for one in record.text.listed(", "):
             *said, name = one.split(" ")
             on = said.pop() if said[-1:] in (["repair"], ["sharp"]) else "printed"

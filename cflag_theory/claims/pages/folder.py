@@ -100,6 +100,7 @@ class Folder:
         return found
 
     def claim(self, id: str) -> Claim:
+        """The claim with this id, or an exception that names all."""
         if id not in self.claims:
             raise InvalidInput(f"{self.path.name} has no claim {id!r}: it has {', '.join(self.claims)}")
         return self.claims[id]

@@ -1,7 +1,6 @@
 """What pages say beside mathematics: the order of claims, what a paper prints and its proofs use, headlines, Coq.
 
-All pages are read as text and no claim is built: this takes a twentieth of a second. A module without a page may have
-its records on a page beside it, where `claim id` stands alone. The lines are
+All pages are read as text and no claim is built: this takes a twentieth of a second. The lines are
 
     after cflag.lemma1                      the claim before it in the paper, if another than above it
     prints Lemma 4, (12) | text -- remark   what the paper prints, under a claim or a part, which decides it;
@@ -137,12 +136,9 @@ def block(text: str, line: Line) -> str:
 
 
 @cache
-def keys(id: str) -> tuple[str, ...] | None:
-    """The parts of a claim as records name them; None if its page does not say."""
-    found = blocks().get(id)
-    if found is None or not any(one.kind in ("say", "is", "part", "like") for one in found.line.inside):
-        return None
-    like = next((str(one.said.behind("like")) for one in found.line.inside if one.kind == "like"), id)
+def keys(id: str) -> tuple[str, ...]:
+    """The parts of a claim as records name them."""
+    like = next((str(one.said.behind("like")) for one in blocks()[id].line.inside if one.kind == "like"), id)
     inside = [one for one in blocks()[like].line.inside if one.kind == "part"]
     return tuple(word(str(one.said.behind("part"))) for one in inside) or ("1",)
 

@@ -31,7 +31,7 @@ class Framework:
     that change from round to round; all numbers are floats, or all are `Fraction`.
     """
 
-    #: Drift, Windows: As in the problem; no drift and all components where it has none.
+    #: As in the problem; no drift and all components where it has none.
     drift: Drift
     windows: Windows
     #: (rounds, slots + 1): Row n holds the weights of a client that took part in n rounds before: those of the min(n,

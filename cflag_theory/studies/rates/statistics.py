@@ -231,7 +231,7 @@ def fitted_slopes(horizons: Sequence[int], values: Array) -> Array:
 class Fit:
     """A power law fitted to a tail of the horizons."""
 
-    #: Float, (float, float): Least-squares slope of log value on log T over the range, and its bootstrap interval.
+    #: Least-squares slope of log value on log T over the range, and its bootstrap interval.
     slope: float
     interval: tuple[float, float]
     #: The range of T, chosen by `FIT_RULE`.

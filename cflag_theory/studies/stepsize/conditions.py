@@ -80,7 +80,7 @@ class StepSizes(Shown):
     conditions: tuple[StepSize, ...]
     #: Predicted bounds, printed, repaired and proved.
     bounds: tuple[Bound, ...]
-    #: Tuple of best_rates.Best: Best step sizes for the target by each proved theorem whose numbers are given; empty
+    #: Best step sizes for the target by each proved theorem whose numbers are given; empty
     #: without a target.
     best: tuple[Best, ...]
     #: Claims with a repair or a bound here that do not hold as printed, each with what the ledger says in their place.

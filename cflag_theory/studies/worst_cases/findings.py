@@ -35,7 +35,7 @@ class Row:
     worst: Fraction
     #: What the instance that was run needs; equal to `worst` except for Lemma 12 beyond u = 1.
     met: Fraction
-    #: (Fraction, Fraction): Fractions around the least constant that serves every n, E and order at this u.
+    #: Fractions around the least constant that serves every n, E and order at this u.
     supremum: Interval
     #: The constant by performance estimation, where it was asked for.
     pep: float | None = None
@@ -111,7 +111,7 @@ class Union:
     printed_step: UnionConstant
     #: At the best step size.
     best: UnionConstant
-    #: (Fraction, Fraction): Between these beta L E 60 L is proved.
+    #: Between these beta L E 60 L is proved.
     range: Interval
 
     def to_json(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Sharp:
     ranges: tuple[Range, ...]
     #: Lemma 3 for each E.
     union: tuple[Union, ...]
-    #: (Fraction, Fraction): Fractions around the constant in place of 60 at beta = 1/(30 L E) as E grows.
+    #: Fractions around the constant in place of 60 at beta = 1/(30 L E) as E grows.
     union_limit: Interval
 
     def to_json(self) -> dict[str, Any]:
