@@ -85,7 +85,7 @@ def test_the_kernels_agree_with_the_compiled_loop_in_the_simulator():
     """In a process of its own, because Numba chooses its simulator when it is imported."""
     pytest.importorskip("numba_cuda")
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
-    command.append("tests/helpers/cuda_simulator.py")
+    command.append("tests/helpers/cuda_kernels.py")
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]

@@ -1,7 +1,8 @@
-"""The CUDA kernels in Numba's simulator against the compiled loop; `test_cuda.py` runs this file in its own process.
+"""The CUDA kernels against the compiled loop: on a GPU, or in Numba's simulator as `test_cuda.py` runs this file.
 
-The simulator must be chosen before Numba is imported: NUMBA_ENABLE_CUDASIM=1. Warps have two lanes here and blocks of
-the large kernels two warps, so that sums over lanes and over warps all happen while the threads stay few.
+The simulator must be chosen before Numba is imported: NUMBA_ENABLE_CUDASIM=1. Warps have two lanes there and blocks of
+the large kernels two warps, so that sums over lanes and over warps all happen while the threads stay few. On a GPU:
+`python -m pytest tests/helpers/cuda_kernels.py`; with CuPy the matrix products are those of cuBLAS.
 """
 
 import gc
@@ -35,13 +36,17 @@ from cflag_theory.kernels.engines.cuda import large_problems as cuda_large
 from cflag_theory.kernels.engines.cuda import run as cuda
 from cflag_theory.kernels.engines.cuda import small_problems as cuda_small
 from cflag_theory.kernels.engines.cuda import team as cuda_team
+from cflag_theory.kernels.engines.cuda.products import cupy
 
-#: The kernels, and the large ones with NumPy in CuPy's place.
+SIMULATED = cuda_team.SIMULATED
+#: The kernels, and the large ones with a library's products: CuPy's on a GPU, NumPy's in the simulator.
+LIBRARY = np if SIMULATED else cupy()
 WAYS = {
     "small": {"layout": "small"},
     "large": {"layout": "large"},
-    "products": {"layout": "large", "library": np},
+    **({} if LIBRARY is None else {"products": {"layout": "large", "library": LIBRARY}}),
 }
+in_the_simulator = pytest.mark.skipif(not SIMULATED, reason="of the simulator's warps and streams")
 ROWS = [
     *(row for row in ALGORITHMS.values() if row.classic),
     algorithm("c_flag", adaptive="average"),
@@ -63,14 +68,15 @@ MEMORIES = [
     rotation_bias(m=0.5, angle=1.0),
 ]
 #: Everything in the small kernel, and in turn in the two forms of the large ones.
-TURNS = [(number, way) for number in range(len(ROWS)) for way in ("small", ("large", "products")[number % 2])]
+TURNS = [(number, way) for number in range(len(ROWS)) for way in ("small", tuple(WAYS)[1:][number % (len(WAYS) - 1)])]
 RUN = {"beta": 0.05, "local_steps": 6, "rounds": 2, "replicas": 2, "seed": 3}
 
 
 @pytest.fixture(autouse=True)
 def few_threads(monkeypatch):
-    monkeypatch.setattr(cuda_team, "LANES", 2)
-    monkeypatch.setattr(cuda_large, "THREADS", 4)
+    if SIMULATED:
+        monkeypatch.setattr(cuda_team, "LANES", 2)
+        monkeypatch.setattr(cuda_large, "THREADS", 4)
 
 
 @pytest.fixture(autouse=True)
@@ -196,6 +202,7 @@ def test_float32_stays_near_float64(way):
     assert np.abs(found.iterates[:, -1] - expected.iterates[:, -1]).max() > 1e-12
 
 
+@in_the_simulator
 def test_whole_warps_agree_with_narrow_ones(monkeypatch):
     problem = world(6, N=2, n=2, d=5, rows_per=(1, 1))
     options = RUN | {"rounds": 1, "replicas": 1, "alpha": 0.05, "memory": uniform(1)}
@@ -273,6 +280,7 @@ class NullStream:
         NullStream.current = False
 
 
+@in_the_simulator
 def test_products_run_on_the_stream_of_the_kernels(monkeypatch):
     streams = []
 
@@ -309,6 +317,7 @@ def test_the_kernels_are_chosen_by_shared_memory_and_width(clients, d, chosen, m
     assert ran == [chosen]
 
 
+@in_the_simulator
 def test_the_simulator_is_no_gpu():
     with pytest.raises(InvalidInput, match="NUMBA_ENABLE_CUDASIM is set and its simulator is for tests: unset it"):
         cuda.require_gpu()
