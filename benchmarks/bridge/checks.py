@@ -34,8 +34,12 @@ from cflag_theory.bridge.training.run import run_bridge
 CNN = replace(NOISE, name="noise, cnn", network="cnn", shape=(3, 8, 8))
 #: Relative to the largest number; Adam makes a step of full length of a gradient of last bits.
 PLAIN, ADAM = 1e-9, 1e-6
-#: Errors of a gradient relative to its largest number: other sums in float32, and what bfloat16's 8 bits leave.
-FLOAT32, BFLOAT16_COSINE, TF32_COSINE = 1e-3, 0.98, 0.999
+#: The largest relative distance of a state after a round: other sums in float32, and bfloat16's 8 bits.
+FLOAT32, BFLOAT16 = 1e-3, 2e-2
+#: How far a gradient may be from that in float64, in distances of the CPU's with passes in bfloat16. A rounding moves
+#: activations over the kink of a ReLU, so that distances grow with the root of the unit roundoff: TF32 has 3 bits more
+#: than bfloat16 (0.35), float32 16 (0.004; sums in other orders have taken 0.014). TF32 is no float32.
+SHARES = {"float32": 0.05, "channels_last": 0.05, "TF32": 0.5, "bfloat16": 1.25, "graphs": 1.25, "compiled": 1.25}
 
 
 def net(ground: Ground) -> BridgeCase:
@@ -180,32 +184,37 @@ def _stopped(settings: RunSettings, folder: Path, rounds: int) -> None:
 
 
 def switches(ground: Ground) -> Mapping[str, Any]:
-    """Gradients of every switch against float64, each within what its arithmetic allows."""
+    """Gradients of every switch against float64, each within what its arithmetic does to the CPU's."""
     case = net(ground)
-    exact = World(case, torch.float64, str(ground.device))
-    batch = slice(0, case.batch)
-    named = exact.model.split(exact.model.gradient(exact.start, exact.clients[0].current.batch(batch))[1])
-    truth = torch.cat([tensor.reshape(-1) for tensor in named.values()])
-    errors, cosines = dict[str, float](), dict[str, float]()
+    truth = _gradient(World(case, torch.float64, str(ground.device)), case)
+    usual = _apart(_gradient(World(case, torch.float32, "cpu", autocast=True), case), truth)
     ways: dict[str, tuple[bool, dict[str, bool]]] = {way: (False, more) for way, more in ways_on(ground.device).items()}
     ways["TF32"] = (True, {})
     if ground.tiny:
         # Generating code takes minutes; what is captured has tests of its own.
         del ways["compiled"]
+    apart = dict[str, float]()
     for way, (tf32, more) in ways.items():
         with precision(tf32):
-            world = World(case, torch.float32, str(ground.device), **more)
-            found = world.model.gradient(world.start, world.clients[0].current.batch(batch))[1]
+            found = _gradient(World(case, torch.float32, str(ground.device), **more), case)
         if found.dtype != torch.float32:
             raise Failed(f"{way}: gradients are {found.dtype} instead of float32")
-        line = torch.cat([tensor.reshape(-1) for tensor in world.model.split(found).values()]).double()
-        errors[way] = away(line, truth)
-        cosines[way] = float(torch.nn.functional.cosine_similarity(line, truth, 0))
-    half = {"bfloat16": BFLOAT16_COSINE, "compiled": BFLOAT16_COSINE, "TF32": TF32_COSINE}
-    bad = [way for way in errors if not (cosines[way] > half[way] if way in half else errors[way] < FLOAT32)]
-    if bad:
-        raise Failed(f"{', '.join(bad)}: too far from float64, errors {errors}, cosines {cosines}")
-    return {"largest error": max(errors.values()), "errors": errors, "cosines": cosines}
+        apart[way] = _apart(found, truth)
+    if bad := [way for way in apart if not apart[way] <= SHARES[way] * usual]:
+        raise Failed(f"{', '.join(bad)}: too far from float64, {apart}, where the CPU's bfloat16 is {usual:.3g} away")
+    return {"largest distance": max(apart.values()), "the CPU's in bfloat16": usual, "distances": apart}
+
+
+def _gradient(world: World, case: BridgeCase) -> torch.Tensor:
+    """Of the first minibatch at the start, in the network's order of parameters."""
+    found = world.model.gradient(world.start, world.clients[0].current.batch(slice(0, case.batch)))[1]
+    return torch.cat([tensor.reshape(-1) for tensor in world.model.split(found).values()])
+
+
+def _apart(found: torch.Tensor, truth: torch.Tensor) -> float:
+    """The norm of the difference over that of the truth."""
+    truth = truth.cpu().double()
+    return float((found.cpu().double() - truth).norm() / truth.norm())
 
 
 def sizes(ground: Ground) -> Mapping[str, Any]:
@@ -248,7 +257,7 @@ def tables(ground: Ground) -> Mapping[str, Any]:
         states[name] = course(net(ground), "c_flag", ground.device, rounds=1, dtype=torch.float32, **more)
         memory[name] = torch.cuda.max_memory_allocated() / 2**30 if ground.cuda else None
     errors = {name: away(state, states["kept"]) for name, state in states.items()}
-    bad = {name: error for name, error in errors.items() if not error <= (2e-2 if name == "bfloat16" else FLOAT32)}
+    bad = {name: error for name, error in errors.items() if not error <= (BFLOAT16 if name == "bfloat16" else FLOAT32)}
     if bad:
         raise Failed(f"courses differ by where old gradients are: {bad}")
     return {"largest distance": max(errors.values()), "distances": errors, "peak GiB": memory}
