@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from typing import Annotated, Any
 
@@ -76,7 +77,10 @@ def gpu(
     else:
         show(sheets)
     if write:
-        write_part("gpu", [*preamble(describe(), "python -m benchmarks.gpu --write"), *markdown(sheets)])
+        write_part(
+            "gpu",
+            [*preamble(describe(), shlex.join(["python", "-m", "benchmarks.gpu", *sys.argv[1:]])), *markdown(sheets)],
+        )
     faults = disagreements(rows)
     for fault in faults:
         tell(fault)

@@ -7,6 +7,8 @@ is installed and many replicas share the data, full gradients of large problems 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -113,20 +115,21 @@ def _run_part(plan: Plan, part: slice, data: Any, written: dict[str, Any], layou
 
     store = host.make_store(plan, part.stop - part.start, in_shared_memory=layout == SMALL)
     results = host.Results(**{name: host.put(array) for name, array in written.items()})
-    if layout == SMALL:
-        _run_small(plan, plan.first_replica + part.start, data, store, results)
-    else:
-        _run_large(plan, plan.first_replica + part.start, data, store, results, library)
+    with few_blocks():
+        if layout == SMALL:
+            _run_small(plan, plan.first_replica + part.start, data, store, results)
+        else:
+            _run_large(plan, plan.first_replica + part.start, data, store, results, library)
     for name, array in written.items():
         array[:] = getattr(results, name).copy_to_host()
 
 
-def launcher(kernel: Any, blocks: int, threads: int, shared: int) -> Any:
-    """The kernel on so many blocks of so many threads with so many bytes of shared memory."""
+@contextmanager
+def few_blocks() -> Iterator[None]:
+    """Without Numba's warning of few blocks: a run has as many as it has replicas and clients."""
     with warnings.catch_warnings():
-        # Numba warns of few blocks, but a run has as many as it has replicas and clients.
-        warnings.filterwarnings("ignore", message="Grid size")
-        return kernel[blocks, threads, 0, shared]
+        warnings.filterwarnings("ignore", message=".*Grid size")
+        yield
 
 
 def _run_small(plan: Plan, first: int, data: Any, store: Any, results: Any) -> None:
@@ -136,7 +139,7 @@ def _run_small(plan: Plan, first: int, data: Any, store: Any, results: Any) -> N
 
     threads = min(plan.problem.clients, TEAMS) * cuda_team.LANES
     kernel = small_kernel(host.type_of(plan))
-    launch = launcher(kernel, len(store.arrived), threads, host.shared_bytes(plan))
+    launch = kernel[len(store.arrived), threads, 0, host.shared_bytes(plan)]
     launch(host.device_numbers(plan), first, data, store, results)
 
 
@@ -152,8 +155,8 @@ def _run_large(plan: Plan, first: int, data: Any, store: Any, results: Any, libr
     scratch = itemsize * cuda_large.SCRATCH
     vectors = scratch + itemsize * cuda_large.VECTORS * plan.problem.dimension
     shared = vectors if vectors <= SHARED else scratch
-    gradients = launcher(cuda_large.gradients_kernel(number), blocks, threads, scratch)
-    steps = launcher(cuda_large.steps_kernel(number), blocks, threads, shared)
+    gradients = cuda_large.gradients_kernel(number)[blocks, threads, 0, scratch]
+    steps = cuda_large.steps_kernel(number)[blocks, threads, 0, shared]
     products = None if library is None else Products(library, plan, data, store)
     for t in range(plan.rounds + 1):
         if products is None:
