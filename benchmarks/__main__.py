@@ -229,7 +229,7 @@ def bridge_gpu(
         tell(f"benchmarks bridge-gpu: {error}")
         raise typer.Exit(2) from None
     described, known = describe_device(where), {"resnet18": images, "mlp": mlp.median}
-    on = "" if where.type == "cuda" else " on this machine's CPU (no GPU has run this part)"
+    on = "" if where.type == "cuda" else " on this machine's CPU"
     how = f"measured here with {fast}{on}"
     found, others = needs(known), cfl_needs(known)
     sheets = [

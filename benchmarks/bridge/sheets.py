@@ -9,7 +9,7 @@ from benchmarks.bridge.contest import ROUNDS, BridgeRow
 from benchmarks.bridge.speeds import Speed
 from benchmarks.sheets import Sheet, number
 
-NO_GPU = "No GPU has run this part: the numbers are those of this machine's CPU."
+NO_GPU = "The numbers are those of this machine's CPU."
 
 
 def rounds_sheet(rows: list[BridgeRow]) -> Sheet:
@@ -50,7 +50,7 @@ def speed_sheet(found: list[Speed], device: dict[str, Any], case: BridgeCase) ->
     """Images a second, by way and method."""
     rows = []
     for speed in found:
-        spread = f"{number(min(speed.values))} to {number(max(speed.values))}" if speed.values else ""
+        spread = f"{number(min(speed.values))} to {number(max(speed.values))}" if len(speed.values) > 1 else ""
         rows.append((speed.way, speed.method, number(speed.median) if speed.values else "", spread, speed.note))
     note = "" if device["device"] != "CPU" else f"{NO_GPU} "
     return Sheet(

@@ -90,6 +90,8 @@ def speeds(
                     ours.run(1)
                     values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
                 found.append(Speed(way, NAMES[method], tuple(values)))
+                # A command that is stopped has said what it found.
+                tell(f"bridge-gpu: {way}, {found[-1].method}: {found[-1].median:.0f} images a second")
         # What a compiler or a device says that is not there has many classes.
         except (CflagError, RuntimeError) as error:
             found.append(Speed(way, "", note=str(error).strip().splitlines()[0][:160]))

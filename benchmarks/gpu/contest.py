@@ -177,6 +177,9 @@ def contest(
         return tuple(rows)
     tell(f"case {case.name}: {len(contestants)} contestants timed")
     timings = interleaved(contestants, repeats=repeats, seconds=seconds)
+    # A command that is stopped has said what it found.
+    for row, timing in zip(rows, timings, strict=True):
+        tell(f"case {case.name}: {row.who}: {timing.median * 1e6:.3g} us a round of one replica")
     return tuple(_with_time(case, row, timing) for row, timing in zip(rows, timings, strict=True))
 
 

@@ -153,7 +153,7 @@ def test_bits_that_differ_after_a_stop_are_found(monkeypatch: pytest.MonkeyPatch
 
 def test_passes_that_are_too_coarse_are_found(monkeypatch: pytest.MonkeyPatch, ground: Ground) -> None:
     monkeypatch.setattr(checks, "ways_on", lambda device: {"float32": {"autocast": True}, "compiled": {}})
-    with pytest.raises(Failed, match="^float32: too far from float64"):
+    with pytest.raises(Failed, match=r"^float32: too far from float64"):
         checks.switches(ground)
 
 

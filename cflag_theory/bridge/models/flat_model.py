@@ -346,7 +346,7 @@ def make_model(
     channels_last, autocast, compiled, graphs : bool
         For speed: images and the kernels of convolutions in the order NHWC, the latter also in vectors; forward and
         backward passes in bfloat16 with parameters, gradients and loss in `dtype`; `torch.compile`, see `compiled`;
-        CUDA graphs, see `graphs`, which have no effect on a CPU. No GPU has run them yet.
+        CUDA graphs, see `graphs`, which have no effect on a CPU.
 
     Raises
     ------

@@ -159,7 +159,7 @@ def started(
     Parameters
     ----------
     device : torch.device
-        This process's: gloo connects CPUs, NCCL GPUs. (No GPU has run this yet.)
+        This process's: gloo connects CPUs, NCCL GPUs.
     sum, timeout
         See `OverProcesses`.
     backend : str, optional

@@ -27,17 +27,17 @@ SMALL = {"rounds": 1, "epochs": 1, "clients": 2, "seeds": [5], "methods": ["fine
 
 
 def switches(settings: RunSettings) -> tuple[bool, bool, bool, bool]:
-    return settings.tf32, settings.channels_last, settings.autocast, settings.compile
+    return settings.tf32, settings.channels_last, settings.autocast, settings.graphs, settings.compile
 
 
 @pytest.mark.parametrize(
     ("model", "device", "half", "expected"),
     [
-        ("mlp", "cpu", True, (False, False, False, False)),
-        ("mlp", "cuda:0", True, (True, False, False, False)),
-        ("resnet18", "cpu", True, (False, True, True, False)),
-        ("resnet18", "cpu", False, (False, True, False, False)),
-        ("resnet18", "cuda:0", True, (True, True, True, False)),
+        ("mlp", "cpu", True, (False, False, False, False, False)),
+        ("mlp", "cuda:0", True, (True, False, False, False, False)),
+        ("resnet18", "cpu", True, (False, True, True, False, False)),
+        ("resnet18", "cpu", False, (False, True, False, False, False)),
+        ("resnet18", "cuda:0", True, (True, True, True, True, False)),
     ],
 )
 def test_what_is_switched_on(
@@ -46,9 +46,9 @@ def test_what_is_switched_on(
     monkeypatch.setattr(fast, "find_device", torch.device)
     monkeypatch.setattr(fast, "has_bfloat16", lambda device: half)
     settings = run_settings(data="digits", model=model, device=device)
-    assert switches(settings) == (False, False, False, False)
+    assert switches(settings) == (False, False, False, False, False)
     assert switches(fast.fast(settings)) == expected
-    assert replace(fast.fast(settings), tf32=False, channels_last=False, autocast=False) == settings
+    assert replace(fast.fast(settings), tf32=False, channels_last=False, autocast=False, graphs=False) == settings
     # In float64 nobody asks for speed, and autocast would do nothing.
     assert not fast.fast(replace(settings, dtype="float64")).autocast
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import typing
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -108,9 +109,12 @@ def test_more_clients_than_a_second_dimension_has_blocks(ptx):
         assert not re.search(r"%n?ctaid\.[yz]", text)
 
 
-def test_a_launch_of_one_block_does_not_warn():
-    """Numba would, and warnings are errors here."""
-    assert engine.launcher(cuda_small.small_kernel(types.float64), 1, cuda_team.LANES, 0).griddim == (1, 1, 1)
+def test_launches_of_few_blocks_do_not_warn():
+    """Numba does when it launches, in colours; warnings are errors here."""
+    with engine.few_blocks():
+        warnings.warn("\x1b[1mGrid size 1 will likely result in GPU under-utilization", stacklevel=1)
+        with pytest.raises(UserWarning, match="another"):
+            warnings.warn("another", stacklevel=1)
 
 
 def test_float32_kernels_shuffle_and_multiply_single_numbers(ptx):
