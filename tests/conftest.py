@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import shutil
 import signal
@@ -86,6 +87,8 @@ def cflag(monkeypatch, capsys, tmp_path_factory):
 
     evidence = tmp_path_factory.mktemp("evidence")
     monkeypatch.setattr("cflag_theory.verify.kept._root", lambda: evidence)
+    # What is said of progress depends on how long a command takes.
+    monkeypatch.setattr("cflag_theory.cli.shell.SECONDS_BETWEEN_LINES", math.inf)
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["cflag", *map(str, arguments)])

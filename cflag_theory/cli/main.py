@@ -14,7 +14,7 @@ from cflag_theory.cli.commands.conform import conform_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
-from cflag_theory.cli.commands.ledger import errata_command, list_command, place_of, verify_pages
+from cflag_theory.cli.commands.ledger import errata_command, list_command, look_first, place_of, verify_pages
 from cflag_theory.cli.commands.map import map_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
@@ -118,11 +118,13 @@ def verify_command(
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.first_report import Report
     from cflag_theory.cli.tables import claims as tables
-    from cflag_theory.verify.check import verify, with_runs
+    from cflag_theory.verify.check import agree, verify, with_runs
     from cflag_theory.verify.kept import Kept
 
     kept = None if recheck else Kept()
     wanted = len(claims or LEDGER)
+    counted = format is Format.table and not claims and not list_
+    looked = look_first(jobs) if counted and (kept is None or kept.empty) else {}
     with progress_bar("proofs and instances", wanted) as advance:
         verdicts = verify(
             claims or (),
@@ -139,7 +141,8 @@ def verify_command(
     said = kept.words if kept is not None and kept.used else ""
     if format is Format.table:
         # No verdict follows from what is still to come; it could only contradict one.
-        tables.verdicts(verdicts, listed=bool(claims) or list_)
+        agree(looked, verdicts)
+        tables.verdicts(verdicts, listed=not counted, looked=bool(looked))
         typer.echo(said, nl=bool(said))
     report = None if out is None else Report(out, verdicts, seed, jobs)
     with progress_bar("random runs", wanted) as advance:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
@@ -14,6 +16,9 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from cflag_theory.claims.pages.text import bare
+
+#: Where standard error is no terminal.
+SECONDS_BETWEEN_LINES = 10.0
 
 
 class Format(StrEnum):
@@ -101,16 +106,29 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 @contextmanager
 def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
-    """A progress bar on standard error, so that standard output stays clean for results."""
+    """A progress bar on standard error, so that standard output stays clean for results; where that is no terminal, a
+    line at times.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
     console = Console(stderr=True)
     bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    told, done = time.monotonic(), 0.0
+
+    def advance(amount: float, now: str) -> None:
+        nonlocal told, done
+        done += amount
+        progress.update(task, advance=amount, now=now)
+        if not console.is_terminal and time.monotonic() > told + SECONDS_BETWEEN_LINES:
+            told = time.monotonic()
+            whole = "" if total is None else f" of {total:g}"
+            print(f"{words}: {done:g}{whole}, now {now}", file=sys.stderr, flush=True)
+
     with bar as progress:
         task = progress.add_task(words, total=total, now="")
-        yield lambda amount, now: progress.update(task, advance=amount, now=now)
+        yield advance
 
 
 def show_study(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.errors import InvalidInput
+from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.instances import points_of
 from cflag_theory.verify.kept import Kept
-from cflag_theory.verify.verdict import Evidence, Verdict, decide
+from cflag_theory.verify.verdict import SUPPORTS, Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
 
 #: Simulated problems per claim and level.
@@ -55,7 +56,24 @@ def run_check(
 
 def all_points(subject: Claim, check: Check) -> list[Point]:
     """The exact instances of a claim: those that stand on its page, and those of its check."""
-    return [*points_of(subject), *(check.points() if check.points else ())]
+    return list(_points(subject, check))
+
+
+def _points(subject: Claim, check: Check) -> Iterator[Point]:
+    return chain(points_of(subject), check.points() if check.points else ())
+
+
+class _Remembered(Iterable[Point]):
+    """Points that are made when they are first asked for."""
+
+    def __init__(self, points: Iterator[Point]) -> None:
+        self._left, self._made = points, list[Point]()
+
+    def __iter__(self) -> Iterator[Point]:
+        yield from self._made
+        for point in self._left:
+            self._made.append(point)
+            yield point
 
 
 def check_words(level: str, prover: str | None) -> None:
@@ -86,6 +104,44 @@ def _exact(
         evidence += directed(subject, seed, count)
         evidence += worst_case_evidence(subject)
     return coq.witness(subject, points, evidence, wholes=wholes) if prover == "coq" else evidence
+
+
+def _first_look(id: str) -> str:
+    """The verdict that follows from the exact engine and the first instances."""
+    from cflag_theory.verify.checks import CHECKS
+
+    subject, check = claim(id), CHECKS[id]
+    points, wrong = _Remembered(_points(subject, check)), imports.faults(subject, claim)
+    evidence = [] if check.further is None else [*check.further(subject, 0, LEVELS["quick"])]
+    for part in subject.parts:
+        proofs = prove(part, wrong, second=False)
+        evidence += [*proofs, *refute(part, wrong)]
+        evidence += replay(part, points, subject.paper, proved={e.on for e in proofs if e.finding == SUPPORTS})
+    return decide(subject, evidence).verdict
+
+
+def first_look(
+    ids: Sequence[str], *, jobs: int | None = None, progress: Callable[[str], None] = lambda id: None
+) -> dict[str, str]:
+    """The verdicts that `verify` will find, sooner: without z3, and with no more instances than they need.
+
+    `agree` tells whether it has found them.
+    """
+    found = {}
+    for id, verdict in zip(ids, across(_first_look, [(id,) for id in ids], jobs), strict=True):
+        found[id] = verdict
+        progress(id)
+    return found
+
+
+def agree(looked: Mapping[str, str], verdicts: Sequence[Verdict]) -> None:
+    """Raise InconsistentEvidence where z3 or the other instances have turned a verdict of the first look."""
+    for verdict in verdicts:
+        if (first := looked.get(verdict.claim.id, verdict.verdict)) != verdict.verdict:
+            raise InconsistentEvidence(
+                f"{verdict.claim.id} is {first} by exact algebra and its first instances, and {verdict.verdict} with "
+                f"z3 and all of them: see cflag show {verdict.claim.id}"
+            )
 
 
 def _along_runs(subject: Claim, check: Check, seed: int, level: str) -> list[Evidence]:

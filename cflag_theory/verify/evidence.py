@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -76,19 +77,19 @@ class Sample:
 Faults = Mapping[tuple[str, str], Sequence[str]]
 
 
-def _examined(statement: Statement, wrong: Sequence[str]) -> Examination:
+def _examined(statement: Statement, wrong: Sequence[str], *, second: bool = True) -> Examination:
     """The examiner's finding, which a fault of the imports turns."""
-    result = examine(statement)
+    result = examine(statement, second=second)
     return replace(result, accepted=False, faults=(*wrong, *result.faults)) if wrong else result
 
 
-def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
-    """Examine every proof that a part offers."""
+def prove(part: Part, imports: Faults = MappingProxyType({}), *, second: bool = True) -> list[Evidence]:
+    """Examine every proof that a part offers; `second` as in `examine`."""
     found = []
     for on, statement in statements(part).items():
         if statement.proof is None:
             continue
-        result = _examined(statement, imports.get((part.key, on), ()))
+        result = _examined(statement, imports.get((part.key, on), ()), second=second)
         steps = f"{result.obligations} algebraic step{'s' if result.obligations != 1 else ''}"
         data = {
             "engines": list(result.engines),
@@ -185,19 +186,24 @@ def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
     return next((point for point in points if not holds_at(relation, point.exact)), None)
 
 
-def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidence]:
+def replay(
+    part: Part, points: Iterable[Point], paper: str = "", *, proved: Collection[str] | None = None
+) -> list[Evidence]:
     """Evaluate the statements of a part at exact points, each where its hypotheses hold.
 
     A point refutes only if it covers everything that the statement assumes, see `complete`, or says what a reader must
     see, and where the standing assumptions of the paper hold.
+
+    With the roles of the statements that are `proved`, no more points than a verdict needs: one for each of these, and
+    for the others up to the first that refutes.
     """
-    cases = [point for point in points if point.part in (None, part.key)]
     found = []
     for on, statement in statements(part).items():
         if statement.relation is None:
             continue
-        valid = [point for point in cases if applies(statement, point)]
-        against, wrong = _refuting(statement, valid, paper)
+        cases = (point for point in points if point.part in (None, part.key) and applies(statement, point))
+        valid = list(cases if proved is None else islice(cases, on in proved))
+        against, wrong = _refuting(statement, valid or cases, paper)
         if against is not None and wrong:
             summary = f"An exact instance contradicts it, which decides nothing: {wrong}."
             found.append(Evidence("counterexample", part.key, on, UNDECIDED, summary, {"faults": [wrong]}))

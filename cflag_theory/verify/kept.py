@@ -54,6 +54,11 @@ class Kept:
                     shutil.rmtree(other, ignore_errors=True)
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing is kept by this version."""
+        return self._folder is None or not any(self._folder.iterdir())
+
+    @property
     def words(self) -> str:
         """What was used of it, for people."""
         since = "" if self.oldest is None else time.strftime(" since %Y-%m-%d %H:%M", time.localtime(self.oldest))

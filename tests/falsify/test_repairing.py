@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 from ledger_repairs import parts_about_numbers, repair_part
+from needs import LONG
 
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.points import holds_at
@@ -111,6 +112,7 @@ def test_repairs_of_the_ledger(name):
 
 
 @pytest.mark.full
+@pytest.mark.skipif(not LONG, reason="ten minutes: set CFLAG_LONG=1")
 def test_half_of_the_ledgers_repairs_about_numbers_are_found(capsys):
     found = [repair_part(name, part) for name, part in parts_about_numbers()]
     with capsys.disabled():

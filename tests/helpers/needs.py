@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import zlib
 
 import pytest
 
+from cflag_theory.verify.kept import _state
+
 #: Searches of minutes at their full length: CFLAG_LONG=1 pytest -m ''
 LONG = os.environ.get("CFLAG_LONG") == "1"
+
+
+def in_turn(names, of):
+    """One name in `of`, chosen by the state of the package, so that every commit takes others; all of them if LONG."""
+    state = _state()
+    return [one for one in names if LONG or zlib.crc32(f"{state} {one}".encode()) % of == 0]
 
 
 def needs_coq(test):

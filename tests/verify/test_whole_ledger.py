@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from expecting import expectations
+from needs import in_turn
 
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.check import verify
+from cflag_theory.errors import InconsistentEvidence
+from cflag_theory.verify.check import agree, first_look, verify
 from cflag_theory.verify.checks import CHECKS
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,16 @@ README, VERDICTS, RESULTS = (
 @pytest.fixture(scope="module")
 def ledger():
     return {verdict.claim.id: verdict for verdict in verify()}
+
+
+def test_the_first_look_sees_the_same(ledger):
+    """Whatever the rows, and with a third of them false; one that z3 or an instance turns is told."""
+    some = [*in_turn(LEDGER, 10), "cflag.thm5", "cflag.lemma13", "ours.drawn_once"]
+    looked = first_look(some, jobs=1)
+    assert looked == {id: ledger[id].verdict for id in some}
+    agree(looked, [*ledger.values()])
+    with pytest.raises(InconsistentEvidence, match=r"cflag.thm5 is holds by exact algebra .* and false with z3"):
+        agree(looked | {"cflag.thm5": "holds"}, [*ledger.values()])
 
 
 #: From the mildest to the most severe.

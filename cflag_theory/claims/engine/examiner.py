@@ -42,17 +42,18 @@ class Examination:
     assumed: tuple[str, ...] = ()
 
 
-def examine(statement: Statement) -> Examination:
+def examine(statement: Statement, *, second: bool = True) -> Examination:
     """Check every step of a statement's proof, and that the last one is the statement.
 
     An obligation is accepted when sympy's exact algebra confirms its certificate. z3 then decides it without the
     certificate: a model that contradicts the obligation makes the proof fail; an `unknown` is listed in `undecided`.
+    Without the `second` engine z3 is asked neither this nor whether the hypotheses contradict each other.
     """
     if statement.proof is None or statement.relation is None:
         return Examination(False, 0, (), (), (), ("no proof is offered",))
     if strange := door.faults(statement):
         return Examination(False, 0, (), (), (), tuple(strange))
-    examiner = Examiner(statement)
+    examiner = Examiner(statement, second=second)
     conclusion: Relation | None = None
     for step in statement.proof.steps:
         conclusion = examiner.take(step)
@@ -63,9 +64,9 @@ def examine(statement: Statement) -> Examination:
     # What else is wrong comes first: z3 may search for seconds, and a proof with faults is not accepted anyway.
     used = tuple(fact for name, fact in SETTING.items() if name in examiner.settings)
     examiner.faults += definitions.settings_faults(statement, used)
-    if not examiner.faults and vacuous(statement, used):
+    if second and not examiner.faults and vacuous(statement, used):
         examiner.faults.append("the hypotheses and definitions contradict each other")
-    engines = ("sympy",) if examiner.undecided else ("sympy", "z3")
+    engines = ("sympy", "z3") if second and not examiner.undecided else ("sympy",)
     return Examination(
         accepted=not examiner.faults,
         obligations=examiner.obligations,
@@ -78,26 +79,27 @@ def examine(statement: Statement) -> Examination:
 
 
 @cache
-def _decided(
-    engines: tuple[Callable[..., Any], ...],
+def _fault(
+    check: Callable[..., str | None],
     goal: Relation,
     given: tuple[tuple[str, Relation], ...],
     certificate: sp.Expr | None,
-) -> tuple[str | None, str]:
-    """What is wrong with a certificate, and z3's answer where nothing is; computed once a process.
+) -> str | None:
+    """What is wrong with a certificate; without one, with that which is kept or found.
 
-    Without a certificate, the one that is kept or found.
-
-    Many statements share an obligation, and equal goals, names, relations and certificates have equal answers. The
-    engines are part of the key, so that a test which replaces one gets its own answer.
+    Many statements share an obligation, and equal goals, names, relations and certificates have equal answers, once a
+    process. The engine is part of the key, so that a test which replaces it gets its own answer.
     """
-    certificate_fault, ask_z3 = engines
     if certificate is None:
-        certificate = certificates.certificate_for(certificate_fault, goal, given)
-        fault = "no certificate was found" if certificate is None else None
-    else:
-        fault = certificate_fault(goal, dict(given), certificate)
-    return fault, "" if fault is not None else ask_z3(goal, dict(given))
+        found = certificates.certificate_for(check, goal, given)
+        return "no certificate was found" if found is None else None
+    return check(goal, dict(given), certificate)
+
+
+@cache
+def _answer(ask: Callable[..., str], goal: Relation, given: tuple[tuple[str, Relation], ...]) -> str:
+    """z3's answer, once a process."""
+    return ask(goal, dict(given))
 
 
 @cache
@@ -111,7 +113,8 @@ def _concluded(
 class Examiner:
     """Takes the steps in order and keeps what has been established."""
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: Statement, *, second: bool = True) -> None:
+        self.second = second
         self.known: dict[str, Relation] = {}
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
         #: What each fact is fixed to, by the hypotheses that it rests on, directly or through earlier steps.
@@ -208,17 +211,18 @@ class Examiner:
         return step.goal
 
     def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
-        engines = (algebra.certificate_fault, algebra.ask_z3)
         if any(map(is_vector, sides(step.goal, *given.values()))):
             self.faults.append(f"{step.name!r} takes vectors for numbers")
             return
-        fault, answer = _decided(engines, step.goal, tuple(given.items()), step.certificate)
+        facts = tuple(given.items())
+        fault = _fault(algebra.certificate_fault, step.goal, facts, step.certificate)
         if fault is not None:
             self.faults.append(f"{step.name!r}: {fault}")
-        elif answer == "refuted":
-            self.faults.append(f"{step.name!r}: z3 contradicts it")
-        elif answer != "proved":
-            self.undecided.append(step.name)
+        elif self.second and (answer := _answer(algebra.ask_z3, step.goal, facts)) != "proved":
+            if answer == "refuted":
+                self.faults.append(f"{step.name!r}: z3 contradicts it")
+            else:
+                self.undecided.append(step.name)
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))

@@ -98,6 +98,19 @@ def errata_command(
     typer.echo(f"errata: {out}")
 
 
+def look_first(jobs: int | None) -> dict[str, str]:
+    """Print how many statements of the papers have each verdict as soon as exact algebra knows; the verdict by id."""
+    from cflag_theory.claims.printed import search
+    from cflag_theory.cli.tables.claims import first_counts
+    from cflag_theory.verify.check import first_look
+
+    papers = {one.id: one.paper for one in search("") if one.paper != "ours"}
+    with progress_bar("first look", len(papers)) as advance:
+        looked = first_look(tuple(papers), jobs=jobs, progress=lambda id: advance(1, id))
+    first_counts([(papers[id], verdict) for id, verdict in looked.items()])
+    return looked
+
+
 def place_of(claims: Sequence[str]) -> Path | None:
     """The page or the folder that is meant, if the first argument of a command is one and no claim."""
     first = Path(claims[0]) if claims else None

@@ -22,9 +22,12 @@ COLOURS = {
 }
 
 
-def verdicts(found: Sequence[Verdict], *, listed: bool) -> None:
-    """All of them in a table, or a summary."""
-    (ledger if listed else summary)(found)
+def verdicts(found: Sequence[Verdict], *, listed: bool, looked: bool = False) -> None:
+    """All of them in a table, or a summary; behind `first_counts`, what it has not said."""
+    if listed:
+        ledger(found)
+    else:
+        summary(found, looked=looked)
 
 
 def runs(found: Sequence[Verdict], seed: int) -> None:
@@ -57,19 +60,31 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
     _besides(console, verdicts)
 
 
-def summary(verdicts: Sequence[Verdict]) -> None:
-    """A screen: how many claims have each verdict, what verdicts mean, and where to read on."""
+def first_counts(labels: Sequence[tuple[str, str]]) -> None:
+    """How many statements of each paper have each verdict, and what verdicts mean."""
     console = Page()
-    found = counts(verdicts)
-    papers = [paper for paper in found if paper != "ours"]
+    found = _counted(labels)
     rows: list[list[str | Text]] = [
-        [Text(name, style=COLOURS[name]), *(str(found[paper][name]) for paper in papers), MEANINGS[name]]
+        [Text(name, style=COLOURS[name]), *(str(count[name]) for count in found.values()), MEANINGS[name]]
         for name in GRAVITY
     ]
-    console.table(("verdict", *papers, "meaning"), rows)
-    proved = sum(found.get("ours", {}).values())
-    if proved:
-        console.say(f"{found['ours']['holds']} of {proved} theorems of our own, which replace what fails, are proved")
+    console.table(("verdict", *found, "meaning"), rows)
+    console.say("by exact algebra and exact instances; z3, all other instances and random runs follow")
+
+
+def summary(verdicts: Sequence[Verdict], *, looked: bool) -> None:
+    """A screen: how many claims have each verdict, what verdicts mean, and where to read on."""
+    console = Page()
+    labels = _labels(verdicts)
+    if not looked:
+        first_counts([(paper, name) for paper, name in labels if paper != "ours"])
+    ours = [name for paper, name in labels if paper == "ours"]
+    if ours:
+        holding = ours.count("holds")
+        console.say(f"{holding} of {len(ours)} theorems of our own, which replace what fails, are proved")
+    if looked:
+        instances = sum(item.data["cases"] for one in verdicts for item in one.evidence if item.data.get("exact"))
+        console.say(f"z3 and {instances} exact instances agree with these verdicts")
     _besides(console, verdicts)
     console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
 
@@ -120,12 +135,17 @@ def label(verdict: Verdict, between: str = "\n") -> Text:
     return text
 
 
+def _labels(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    return [(verdict.claim.paper, verdict.verdict) for verdict in verdicts]
+
+
 def counts(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
-    """By paper, how many rows have each verdict; rows that are not claims count nowhere."""
-    return {
-        paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
-        for paper in dict.fromkeys(v.claim.paper for v in verdicts)
-    }
+    """By paper, how many of its rows have each verdict; rows that are not claims count nowhere."""
+    return _counted(_labels(verdicts))
+
+
+def _counted(labels: Sequence[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    return {paper: {name: labels.count((paper, name)) for name in GRAVITY} for paper in dict(labels)}
 
 
 def _theorems(verdict: Verdict) -> list[dict[str, Any]]:
