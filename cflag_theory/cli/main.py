@@ -28,6 +28,7 @@ from cflag_theory.cli.edge import run
 from cflag_theory.cli.shell import (
     Format,
     FormatOption,
+    Grouped,
     ProverOption,
     RecheckOption,
     SeedOption,
@@ -197,7 +198,7 @@ app.command("list")(list_command)
 app.command("errata")(errata_command)
 app.command("map")(map_command)
 app.command("rate")(rate_command)
-app.command("stepsize")(stepsize_command)
+app.command("stepsize", cls=Grouped)(stepsize_command)
 app.command("sharp")(sharp_command)
 app.command("decide")(decide_command)
 app.command("prove")(prove_command)
