@@ -11,8 +11,7 @@ from typer.core import TyperGroup
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.conform import conform_command
-from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
-from cflag_theory.cli.commands.falsify import falsify_command
+from cflag_theory.cli.commands.decide import decide_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.ledger import errata_command, list_command, place_of, verify_pages
 from cflag_theory.cli.commands.map import map_command
@@ -201,9 +200,6 @@ app.command("rate")(rate_command)
 app.command("stepsize", cls=Grouped)(stepsize_command)
 app.command("sharp")(sharp_command)
 app.command("decide")(decide_command)
-app.command("prove")(prove_command)
-app.command("repair")(repair_command)
-app.command("falsify")(falsify_command)
 app.command("conform")(conform_command)
 app.command("simulate")(simulate_command)
 app.command("nqm")(nqm_command)
