@@ -53,7 +53,9 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
 
 
 def test_json_is_all_of_standard_output(cflag, claims, tmp_path):
-    code, out, _ = cflag("decide", "--only", "refute", claims, "--format", "json", "--out", tmp_path / "there", "--seed", 2)
+    code, out, _ = cflag(
+        "decide", "--only", "refute", claims, "--format", "json", "--out", tmp_path / "there", "--seed", 2
+    )
     found = json.loads(out)
     assert (code, [one["status"] for one in found]) == (1, ["refuted", "proved"])
     assert found[0]["counterexample"] == {"values": {"x": "1", "y": "1"}, "left": "1", "right": "4/5"}

@@ -51,7 +51,7 @@ def test_tables_fit_the_terminal_and_a_hundred_columns(cflag, monkeypatch, recor
 
 
 def test_the_answer_comes_first_and_without_step_sizes(cflag):
-    """One sentence with limits that are safe when they are typed again, a short table, and no number that is assumed."""
+    """One sentence with limits that are safe when they are typed again, a short table, no assumed number."""
     code, out, err = cflag(*ASKED)
     assert (code, err) == (0, "")
     first = out.splitlines()[0]
@@ -96,7 +96,9 @@ def test_safe_or_not_is_the_first_word(cflag, steps, first):
 def test_the_answer_for_the_other_paper(cflag):
     command = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 10, "--T", 100)
     _, out, _ = cflag(*command)
-    assert out.startswith("Safe: eta_l <= 0.004472 at eta_g = 1, by ours.cfl_nonconvex. The paper asks for eta <= s/(6L)")
+    assert out.startswith(
+        "Safe: eta_l <= 0.004472 at eta_g = 1, by ours.cfl_nonconvex. The paper asks for eta <= s/(6L)"
+    )
     assert "needs --N, --gap" in out
     _, out, _ = cflag(*command, "--eta-l", "1/100")
     assert out.startswith("Not proved safe: it needs eta_l <= 0.004472")

@@ -78,7 +78,7 @@ def decide_command(
         return
     if file is None:
         raise typer.BadParameter("give a FILE that holds a claim, a claim id, or --replay and a counterexample")
-    if only is not None and repair or only is Side.refute and prover is not None:
+    if (only is not None and repair) or (only is Side.refute and prover is not None):
         given = "--repair" if repair else "--prover"
         raise typer.BadParameter(f"{given} needs what --only {only.value} leaves out: give one of them")
     done = _each(file, names or (), only, repair, budget, seconds, seed, out, format, prover)

@@ -25,8 +25,24 @@ class Whose(StrEnum):
 # Options by paper, with what the Python function calls them; the first ones are needed.
 _NEEDED = {Whose.c_flag: ("L", "m", "E", "T"), Whose.cfl: ("L", "K", "T")}
 _FREE = {
-    Whose.c_flag: tuple("alpha beta r gap grad_g grad_g0 gap_g gap_h omega memory_gap N n memory_size".split()),
-    Whose.cfl: tuple("eta_l eta_g mu A B D R N G sigma distance gap".split()),
+    Whose.c_flag: tuple(
+        [
+            "alpha",
+            "beta",
+            "r",
+            "gap",
+            "grad_g",
+            "grad_g0",
+            "gap_g",
+            "gap_h",
+            "omega",
+            "memory_gap",
+            "N",
+            "n",
+            "memory_size",
+        ]
+    ),
+    Whose.cfl: tuple(["eta_l", "eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"]),
 }
 _FOR_BOTH = ("epsilon", "measured")
 _FILLED = ("L", "m", "r", "gap", "grad_g", "grad_g0")
@@ -69,9 +85,7 @@ def stepsize_command(
     ] = None,
     from_trace: Annotated[
         Path | None,
-        typer.Option(
-            help="A Trace; missing numbers are estimated from it, L, m and r from below.", rich_help_panel=_C
-        ),
+        typer.Option(help="A Trace; missing numbers are estimated from it, L, m and r from below.", rich_help_panel=_C),
     ] = None,
     lowest: Annotated[
         float | None, _in(_C, help="A lower bound of the losses, to estimate L from a Trace; often 0.")

@@ -14,9 +14,7 @@ from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
 
-def decision(
-    found: Decision, *, replay: str | None = None, kernel: bool | None = None, vectors: bool = False
-) -> None:
+def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None, vectors: bool = False) -> None:
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
     finding(found.finding, replay=replay, status=found.outcome, instance=found.instance, vectors=vectors)
     console = Page()

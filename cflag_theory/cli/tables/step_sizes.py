@@ -44,7 +44,9 @@ def answer(found: StepSizes | CFLStepSizes) -> None:
                 shown.append((words[row.goal], _number(row.alpha), at_least, bound))
         columns: Columns = ("step sizes", "alpha", "beta", f"{choices[0].quantity if choices else ''} is at most")
     else:
-        shown = [(f"{one.claim}, {one.name}", _number(one.steps["eta_l"]), one.quantity, _value(one)) for one in choices]
+        shown = [
+            (f"{one.claim}, {one.name}", _number(one.steps["eta_l"]), one.quantity, _value(one)) for one in choices
+        ]
         columns = ("theorem", "eta_l", "quantity", "is at most")
     if shown:
         _table(console, "", columns, shown)

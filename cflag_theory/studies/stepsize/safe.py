@@ -74,7 +74,9 @@ def c_flag_answer(
     holds : whether the paper's Theorem 5 holds as printed.
     """
     once = bool(met(relations["m < 1"], given))
-    theorem, bounded = (_theorem(id) for id in ("ours.drawn_once" if once else "ours.redrawn", "ours.bounded_gradients"))
+    theorem, bounded = (
+        _theorem(id) for id in ("ours.drawn_once" if once else "ours.redrawn", "ours.bounded_gradients")
+    )
     on_alpha, on_both = ([relations[name] for name in one.conditions] for one in (theorem, bounded))
     scale = [one / (given[L] * given[E]) for one in _BETA]
     top = allowed(on_alpha, given, alpha, *(one / given[L] for one in _ALPHA))
@@ -101,7 +103,9 @@ def c_flag_answer(
     fixed, *others = (relations[name] for name in paper.conditions)
     printed = {"alpha": number(fixed.right, given)}
     asked = allowed(others, {**given, alpha: printed["alpha"]}, beta, *scale)
-    words += f". {claim(paper.claim).where} of the paper asks for alpha = {printed['alpha']:.4g} and beta < {short(asked)}"
+    words += (
+        f". {claim(paper.claim).where} of the paper asks for alpha = {printed['alpha']:.4g} and beta < {short(asked)}"
+    )
     words += "." if holds else "; it does not hold as printed."
     falling = None if edge is None else edge / math.sqrt(given[T])
     rows = (("yours", a, b), ("largest", at, edge), (FALLING, at, falling), ("the paper's", printed["alpha"], asked))
@@ -141,7 +145,9 @@ def cfl_answer(
         return Answer(words + said, False, {"eta_l": None}, {"eta_l": asked}, "", ())
     most, theorem, _ = max(rows, key=lambda row: (row[0], row[1].note != "convex"))
     safe = any(inside for *_, inside in rows)
-    words = f"{'Safe:' if safe else 'Not proved safe: it needs'} eta_l <= {short(most)} at eta_g = {given[eta_g]:.4g}, by "
+    words = (
+        f"{'Safe:' if safe else 'Not proved safe: it needs'} eta_l <= {short(most)} at eta_g = {given[eta_g]:.4g}, by "
+    )
     words += f"{theorem.claim}."
     choices = []
     for edge, one, inside in rows:
