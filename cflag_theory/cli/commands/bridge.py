@@ -41,8 +41,8 @@ def bridge_command(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="c_flag, finetune, ewc, nccl, fedtrack or er_ring, the default; lwf, icarl or target for growing heads; "
-            "with rounds fedavg, fedprox, mimelite, cfl_core, cfl_reg, cfl_reg_prox or cfl_gen; repeatable."
+            help="c_flag, finetune, ewc, nccl, fedtrack, er_ring; lwf, icarl or target for growing heads; with rounds "
+            "fedavg, fedprox, mimelite, cfl_core, cfl_reg, cfl_reg_prox or cfl_gen; repeatable; default: all."
         ),
     ] = None,
     mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,

@@ -34,7 +34,7 @@ def decide_command(
         str | None,
         typer.Argument(
             metavar="FILE|CLAIM",
-            help="A page FILE.page, a Python file with conjectures at module level, or a claim id, such as cflag.eq5.2.",
+            help="A page FILE.page, a Python file with conjectures at module level, or a claim, such as cflag.eq5.2.",
         ),
     ] = None,
     names: Annotated[

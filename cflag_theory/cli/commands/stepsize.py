@@ -24,25 +24,10 @@ class Whose(StrEnum):
 
 # Options by paper, with what the Python function calls them; the first ones are needed.
 _NEEDED = {Whose.c_flag: ("L", "m", "E", "T"), Whose.cfl: ("L", "K", "T")}
+_NUMBERS = "r gap grad_g grad_g0 gap_g gap_h omega memory_gap N n memory_size"
 _FREE = {
-    Whose.c_flag: tuple(
-        [
-            "alpha",
-            "beta",
-            "r",
-            "gap",
-            "grad_g",
-            "grad_g0",
-            "gap_g",
-            "gap_h",
-            "omega",
-            "memory_gap",
-            "N",
-            "n",
-            "memory_size",
-        ]
-    ),
-    Whose.cfl: tuple(["eta_l", "eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"]),
+    Whose.c_flag: ("alpha", "beta", *_NUMBERS.split(" ")),
+    Whose.cfl: ("eta_l", "eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"),
 }
 _FOR_BOTH = ("epsilon", "measured")
 _FILLED = ("L", "m", "r", "gap", "grad_g", "grad_g0")

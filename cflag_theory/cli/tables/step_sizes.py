@@ -54,7 +54,7 @@ def answer(found: StepSizes | CFLStepSizes) -> None:
     if isinstance(found, CFLStepSizes):
         console.say(f"with {_given(found.numbers)}")
         if best:
-            _cfl_best(console, best, found.epsilon)
+            _cfl_best(console, [row for row in best if isinstance(row, CFLBest)], found.epsilon)
         return
     missing = dict.fromkeys(name for one in choices for name in one.missing)
     if missing:

@@ -198,8 +198,8 @@ def step_sizes(
     values |= {INPUTS[name][0]: value * value if name == "omega" else value for name, value in given.items()}
     holds = not not_as_printed(["cflag.thm5"])
     answer = c_flag_answer(values, RELATIONS, alpha, beta, measured=measured, holds=holds)
-    steps = chosen(answer, steps)
-    values |= {alpha_symbol: steps["alpha"], beta_symbol: steps["beta"]}
+    taken = chosen(answer, steps)
+    values |= {alpha_symbol: taken["alpha"], beta_symbol: taken["beta"]}
     rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [_MEASURED[name] for name in measured])
     theorems = c_flag_theorems()
     bounds = predict(theorems, rows, values, epsilon=epsilon)
@@ -207,7 +207,7 @@ def step_sizes(
         L=float(L),
         m=float(m),
         E=int(E),
-        **steps,
+        **taken,
         T=int(T),
         epsilon=epsilon,
         answer=answer,
