@@ -57,9 +57,7 @@ def trace(summary: Mapping[str, Any]) -> None:
     console.say(f"{summary['problem']}: {runs}{fall}", style="bold")
     for note in summary["notes"]:
         console.say("  " + note)
-    rows = [
-        (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in end.items()
-    ]
+    rows = [(name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in end.items()]
     console.table(("mean over replicas", "at x_0", "at x_T"), rows)
     for name, words in _WORDS.items():
         if name in summary:
