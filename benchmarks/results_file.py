@@ -45,7 +45,7 @@ def rewritten(text: str, part: str, lines: Iterable[str]) -> str:
 
 def write_part(part: str, lines: Iterable[str], *, file: Path = FILE) -> None:
     """Replace one part of the file, whole or not at all."""
-    text = file.read_text(encoding="utf-8") if file.exists() else "# Measured\n"
+    text = file.read_text(encoding="utf-8") if file.exists() else "# Benchmarks\n"
     beside = file.with_suffix(".new")
     beside.write_text(rewritten(text, part, lines), encoding="utf-8")
     os.replace(beside, file)

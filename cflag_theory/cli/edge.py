@@ -88,7 +88,8 @@ def _misused(error: Any) -> int:
         return MENDABLE
     sentence = error.format_message().removeprefix("Invalid value: ").rstrip(".")
     context = getattr(error, "ctx", None)
-    return _say(sentence + (f"; see {context.command_path} --help" if context is not None else ""))
+    end = "" if sentence.endswith("?") else "."
+    return _say(sentence + (f"{end} See {context.command_path} --help" if context is not None else ""))
 
 
 def _of_the_system(error: OSError) -> str:

@@ -11,8 +11,7 @@ from typer.core import TyperGroup
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.conform import conform_command
-from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
-from cflag_theory.cli.commands.falsify import falsify_command
+from cflag_theory.cli.commands.decide import decide_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.ledger import errata_command, list_command, look_first, place_of, verify_pages
 from cflag_theory.cli.commands.map import map_command
@@ -28,6 +27,7 @@ from cflag_theory.cli.edge import run
 from cflag_theory.cli.shell import (
     Format,
     FormatOption,
+    Grouped,
     ProverOption,
     RecheckOption,
     SeedOption,
@@ -199,18 +199,15 @@ def show(
 app.command("list")(list_command)
 app.command("errata")(errata_command)
 app.command("map")(map_command)
-app.command("rate")(rate_command)
-app.command("stepsize")(stepsize_command)
+app.command("rate", cls=Grouped)(rate_command)
+app.command("stepsize", cls=Grouped)(stepsize_command)
 app.command("sharp")(sharp_command)
 app.command("decide")(decide_command)
-app.command("prove")(prove_command)
-app.command("repair")(repair_command)
-app.command("falsify")(falsify_command)
 app.command("conform")(conform_command)
-app.command("simulate")(simulate_command)
+app.command("simulate", cls=Grouped)(simulate_command)
 app.command("nqm")(nqm_command)
-app.command("forgetting")(forgetting_command)
-app.command("tasks")(tasks_command)
+app.command("forgetting", cls=Grouped)(forgetting_command)
+app.command("tasks", cls=Grouped)(tasks_command)
 app.command("sweep")(sweep_command)
 app.command("plot")(plot_command)
 app.command("bridge")(bridge_command)

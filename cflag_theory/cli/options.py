@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-ProblemOption = Annotated[
-    str,
-    typer.Option(
-        help="A synthetic problem, such as default or noisy_quadratic; a wrong name lists them. Your own: FILE.py:name."
-    ),
-]
+GROUP = "Problem, data, algorithm and memory"
+#: Names of problems and algorithms, which are too heavy to load for a help text.
+PROBLEM_NAMES = "default, glm, separable, quadratic, evolving, noisy_quadratic"
+ALGORITHM_NAMES = (
+    "c_flag, fedtrack, fedavg, fedprox, scaffold, local_gd, c_flag_printed, c_flag_adaptive, c_flag_adaptive_printed, "
+    "cfl, cfl_taylor, cfl_diagonal, cfl_fisher, cfl_core_set, cfl_herding, mimelite"
+)
+ProblemOption = Annotated[str, typer.Option(help=f"{PROBLEM_NAMES}, or your own, FILE.py:name.")]
 DialOption = Annotated[
     list[str] | None, typer.Option("--dial", help="A parameter of the problem, KEY=VALUE; repeatable.")
 ]
@@ -44,10 +46,7 @@ PotentialOption = Annotated[
         help="Loss: logistic, quadratic, huber, cauchy (the default), geman_mcclure, cosine, or your own, FILE.py:name."
     ),
 ]
-AlgorithmOption = Annotated[
-    str,
-    typer.Option(help="A row of the table, such as c_flag or fedavg; a wrong name lists them. Your own: FILE.py:name."),
-]
+AlgorithmOption = Annotated[str, typer.Option(help=f"{ALGORITHM_NAMES}, or your own, FILE.py:name.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="A field of the row or a setting of your own, KEY=VALUE; repeatable."),
@@ -57,3 +56,7 @@ MemorySizeOption = Annotated[int | None, typer.Option(help="Number of past compo
 BiasOption = Annotated[float | None, typer.Option("--m", help="m of the sign and rotation memories.")]
 RedrawOption = Annotated[bool, typer.Option(help="Draw a new memory every round.")]
 StepsOption = Annotated[int, typer.Option("--E", help="Local steps per round.")]
+
+# Help lists all of them as one group.
+for _option in [one for one in globals().values() if hasattr(one, "__metadata__")]:
+    _option.__metadata__[0].rich_help_panel = GROUP

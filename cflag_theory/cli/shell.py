@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
 from cflag_theory.claims.pages.text import bare
 
@@ -47,6 +49,29 @@ ProverOption = Annotated[
 RecheckOption = Annotated[
     bool, typer.Option("--recheck", help="Collect all evidence anew, also what an earlier run of this version kept.")
 ]
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists options by `rich_help_panel`, as plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            usual = "Arguments" if one.param_type_name == "argument" else "Options"
+            if record is not None:
+                groups.setdefault(getattr(one, "rich_help_panel", None) or usual, []).append(record)
+        for name, records in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
+
+def number(words: str) -> float:
+    """A number, or a fraction such as 1/3."""
+    try:
+        return float(Fraction(words) if "/" in words else words)
+    except (ValueError, ArithmeticError):
+        raise typer.BadParameter(f"{words!r} is not a number: write one such as 0.05 or 1/3") from None
 
 
 def complete_claims(incomplete: str) -> list[str]:

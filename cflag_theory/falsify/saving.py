@@ -20,7 +20,7 @@ from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, own_folder, write_text
 from cflag_theory.reading import read_json
 
-_KIND = "counterexample of cflag falsify, version 1"
+_KIND = "counterexample of cflag decide, version 1"
 _KEYS = ("claim", "relation", "values", "left", "right")
 
 
@@ -133,7 +133,7 @@ def replay(
     if not changed and (saved["left"], saved["right"], saved["relation"]) != (left, right, relation):
         raise InvalidInput(
             f"{str(path)!r} records {saved['left']} and {saved['right']} for {saved['relation']}, and "
-            f"{conjecture.name!r} gives {left} and {right} for {relation}: the file was changed, falsify anew"
+            f"{conjecture.name!r} gives {left} and {right} for {relation}: the file was changed, search anew"
         )
     return Replay(conjecture.name, relation, to_text(case), left, right, outcome.broken, changed)
 
@@ -142,9 +142,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         saved = read_json(path)
     except FileNotFoundError:
-        raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag falsify saved") from None
+        raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag decide saved") from None
     except (OSError, ValueError):
-        raise InvalidInput(f"{str(path)!r} is not JSON: give a counterexample that cflag falsify saved") from None
+        raise InvalidInput(f"{str(path)!r} is not JSON: give a counterexample that cflag decide saved") from None
     whole = (
         isinstance(saved, dict)
         and saved.get("kind") == _KIND
@@ -157,7 +157,7 @@ def _read(path: Path) -> dict[str, Any]:
         and isinstance(saved["values"], dict)
     )
     if not whole:
-        raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag falsify saved: give one")
+        raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag decide saved: give one")
     return dict(saved)
 
 

@@ -23,9 +23,9 @@ FATES = {
 _COUNTED = (
     (
         ("proved", "repaired"),
-        "holds again, as printed or repaired, by a proof that does not need what is false",
-        "hold again, as printed or repaired, by proofs that do not need what is false",
-        "these hold again",
+        "is saved by another proof",
+        "are saved by other proofs",
+        "these are saved by other proofs",
     ),
     (
         ("ours",),

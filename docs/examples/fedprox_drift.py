@@ -1,4 +1,4 @@
-"""How far does FedProx let a client go in a round? Try: cflag falsify docs/examples/fedprox_drift.py
+"""How far does FedProx let a client go in a round? Try: cflag decide docs/examples/fedprox_drift.py
 
 A claim that sounds right: with a proximal weight mu above the smoothness constant L = 1 and beta <= 1/(L + mu), no
 local step leads further from x_t than ||grad g(x_t)|| / mu. Here losses need not be convex, and it takes mu - L.

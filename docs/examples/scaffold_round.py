@@ -1,4 +1,4 @@
-"""Does a round of SCAFFOLD ever raise the objective? Try: cflag falsify docs/examples/scaffold_round.py
+"""Does a round of SCAFFOLD ever raise the objective? Try: cflag decide docs/examples/scaffold_round.py
 
 A claim that sounds right: control variates remove client drift, so on convex losses with beta <= 1/L no round raises g.
 But they start at zero, and the first round is one of FedAvg. With one local step a round it is gradient descent.

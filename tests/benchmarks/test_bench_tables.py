@@ -234,7 +234,7 @@ def test_json_is_plain():
 
 
 def test_a_part_of_the_results_is_replaced_and_the_others_stay():
-    text = results_file.rewritten("# Measured\n", "gpu", ["by hand"])
+    text = results_file.rewritten("# Benchmarks\n", "gpu", ["by hand"])
     text = results_file.rewritten(text, "cpu", ["first"])
     text = results_file.rewritten(text, "rate", ["a rate"])
     assert text.index("first") < text.index("a rate") < text.index("by hand")
@@ -255,7 +255,7 @@ def test_results_are_written_whole(tmp_path):
     results_file.write_part("sweep", ["| a |"], file=file)
     results_file.write_part("cpu", ["| b |"], file=file)
     text = file.read_text(encoding="utf-8")
-    assert text.startswith("# Measured")
+    assert text.startswith("# Benchmarks")
     assert text.index("| b |") < text.index("| a |")
     assert [path.name for path in tmp_path.iterdir()] == ["RESULTS.md"]
 

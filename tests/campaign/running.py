@@ -65,7 +65,7 @@ def prepare(folder: Path) -> None:
         f"{RATE} --out old",
         f"{SWEEP} --out swept",
         f"{STEPS} --out steps",
-        "falsify claims.py --budget 50 --out found",
+        "decide --only refute claims.py --budget 50 --out found",
         "simulate --problem own.py:problem --alpha 0.1 --beta 0.01 --T 2 --E 1",
         "tasks --dial tasks=3 --dial clients=2 --dial components=4 --dial dimension=3 --T 2 --E 1 --out sequence",
     ):

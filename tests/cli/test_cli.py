@@ -191,7 +191,7 @@ def options(values):
 
 
 def test_stepsize(cflag):
-    code, out, _ = cflag("stepsize", *options(STEPS))
+    code, out, _ = cflag("stepsize", *options(STEPS), "--details")
     assert code == 0
     assert "beta <= 1/(4LE)" in out
     _, out, _ = cflag("stepsize", *options(STEPS), "--format", "json")

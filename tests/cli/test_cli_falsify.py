@@ -1,4 +1,4 @@
-"""`cflag falsify`: what is found is printed, saved and replayed; exit codes say which."""
+"""`cflag decide --only refute` and `--replay`: what is found is printed, saved and replayed; exit codes say which."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def claims(tmp_path, monkeypatch):
 
 
 def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
-    code, out, err = cflag("falsify", claims)
+    code, out, err = cflag("decide", "--only", "refute", claims)
     assert code == 1
     assert err == "hello from the file\n"
     assert "too small: refuted" in out
@@ -38,7 +38,7 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
     assert "by z3" in out
     (command,) = (line for line in out.splitlines() if "replay: " in line)
     words = command.split("replay: cflag ")[1].split()
-    assert words == ["falsify", "--replay", "claims-counterexamples/too_small.json"]
+    assert words == ["decide", "--replay", "claims-counterexamples/too_small.json"]
     code, out, _ = cflag(*words)
     assert code == 1
     assert "the counterexample stands" in out
@@ -53,21 +53,23 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
 
 
 def test_json_is_all_of_standard_output(cflag, claims, tmp_path):
-    code, out, _ = cflag("falsify", claims, "--format", "json", "--out", tmp_path / "there", "--seed", 2)
+    code, out, _ = cflag(
+        "decide", "--only", "refute", claims, "--format", "json", "--out", tmp_path / "there", "--seed", 2
+    )
     found = json.loads(out)
     assert (code, [one["status"] for one in found]) == (1, ["refuted", "proved"])
     assert found[0]["counterexample"] == {"values": {"x": "1", "y": "1"}, "left": "1", "right": "4/5"}
-    assert found[0]["replay"] == "cflag falsify --replay there/too_small.json"
+    assert found[0]["replay"] == "cflag decide --replay there/too_small.json"
     assert found[1]["counterexample"] is None
     assert found[1]["replay"] is None
-    code, out, _ = cflag("falsify", "--replay", tmp_path / "there" / "too_small.json", "--format", "json")
+    code, out, _ = cflag("decide", "--replay", tmp_path / "there" / "too_small.json", "--format", "json")
     assert code == 1
     assert json.loads(out)["broken"] is True
 
 
 def test_nothing_refuted_is_code_0_and_leaves_nothing(cflag, claims, tmp_path):
     claims.write_text(CLAIMS.replace("Fraction(2, 5)", "Fraction(3, 5)"), encoding="utf-8")
-    code, out, _ = cflag("falsify", claims)
+    code, out, _ = cflag("decide", "--only", "refute", claims)
     assert code == 0
     assert out.count(": proved") == 2
     assert [path.name for path in tmp_path.iterdir()] == ["claims.py"]
@@ -75,7 +77,7 @@ def test_nothing_refuted_is_code_0_and_leaves_nothing(cflag, claims, tmp_path):
 
 def test_what_was_not_established_is_printed(cflag, claims):
     claims.write_text(CLAIMS.replace("(x**2 + y**2) / 2", "max(x, y)"), encoding="utf-8")
-    code, out, _ = cflag("falsify", claims, "--budget", 200)
+    code, out, _ = cflag("decide", "--only", "refute", claims, "--budget", 200)
     assert code == 1
     assert "means: not broken" in out
     assert "no counterexample was found, which proves nothing; 200 of 200 cases" in out
@@ -92,11 +94,14 @@ def test_what_was_not_established_is_printed(cflag, claims):
         (("claims.py", "--seconds", "0"), "--seconds is 0.0: use a positive number"),
         (("--replay", "gone.json"), "there is no file 'gone.json'"),
         ((), "give a FILE"),
+        (("claims.py", "--only", "prove", "--repair"), "--repair needs what --only prove leaves out"),
+        (("claims.py", "--only", "refute", "--prover", "coq"), "--prover needs what --only refute leaves out"),
+        (("claims.py", "--only", "both"), "'both' is not one of 'prove', 'refute'"),
         (("claims.py", "--out", "claims.py/under"), "cannot write to the folder"),
     ],
 )
 def test_bad_input_is_one_sentence(cflag, claims, arguments, message):
-    code, out, err = cflag("falsify", *arguments)
+    code, out, err = cflag("decide", *arguments)
     assert code == 2
     assert message in err
     assert "Traceback" not in err
@@ -113,7 +118,7 @@ def test_an_interrupt_prints_what_was_found(cflag, claims, monkeypatch):
 
     monkeypatch.setattr(work.Search, "score", interrupted)
     claims.write_text(CLAIMS.replace("* Fraction(2, 5)", "* max(x, y, 1)"), encoding="utf-8")
-    code, out, err = cflag("falsify", claims)
+    code, out, err = cflag("decide", "--only", "refute", claims)
     assert code == 130
     assert "too small: not broken" in out
     assert "not covered: it was interrupted" in out
@@ -122,7 +127,7 @@ def test_an_interrupt_prints_what_was_found(cflag, claims, monkeypatch):
 
 
 def test_an_id_of_the_ledger_stands_for_its_printed_statement(cflag, claims, tmp_path):
-    code, out, _ = cflag("falsify", "cfl.ratio_bound", "--budget", 300, "--format", "json")
+    code, out, _ = cflag("decide", "--only", "refute", "cfl.ratio_bound", "--budget", 300, "--format", "json")
     (found,) = json.loads(out)
     assert found["name"].startswith("cfl.ratio_bound")
     assert code == (found["status"] == "refuted")
@@ -132,7 +137,7 @@ def test_an_id_of_the_ledger_stands_for_its_printed_statement(cflag, claims, tmp
 
 
 def test_an_id_that_the_ledger_does_not_have_is_no_missing_file(cflag):
-    code, out, err = cflag("falsify", "cflag.lemma99")
+    code, out, err = cflag("decide", "--only", "refute", "cflag.lemma99")
     assert (code, out) == (2, "")
     assert "cflag.lemma99" in err
     assert "file" not in err

@@ -29,7 +29,7 @@ def test_list(cflag):
         (("verify", "lema13"), "did you mean cflag.lemma13"),
         (("verfy",), "Did you mean 'verify'"),
         (("verify", "--levl", "full"), "--level"),
-        (("stepsize", "--L", 1), "needs --m, --E, --alpha, --beta, --T"),
+        (("stepsize", "--L", 1), "needs --m, --E, --T"),
     ],
 )
 def test_the_nearest_name_and_all_that_is_missing(cflag, arguments, meant):
@@ -53,3 +53,24 @@ def test_completion_of_claims():
     assert complete_claims("cflag.lemma1")[0] == "cflag.lemma1"
     assert all(id.startswith("ours.") for id in complete_claims("ours."))
     assert complete_claims("nosuch") == []
+
+
+def test_help_lists_every_name_of_an_option_that_takes_one(cflag):
+    from cflag_theory.bridge.settings.rules import ALL_NAMES
+    from cflag_theory.kernels.algorithms import ALGORITHMS
+    from cflag_theory.kernels.problems.by_name import PROBLEMS
+
+    for command, names in (("bridge", ALL_NAMES), ("simulate", (*ALGORITHMS, *PROBLEMS)), ("rate", ALGORITHMS)):
+        code, out, _ = cflag(command, "--help")
+        assert code == 0
+        words = set(out.replace(",", " ").replace(";", " ").split())
+        assert set(names) <= words
+
+
+def test_data_options_are_one_group_in_help(cflag):
+    groups = [
+        cflag(command, "--help")[1].split("Problem, data, algorithm and memory:\n")[1]
+        for command in ("rate", "simulate")
+    ]
+    for option in ("--data ", "--label-column ", "--memory ", "--problem ", "--algorithm ", "--E "):
+        assert all(option in group for group in groups), option

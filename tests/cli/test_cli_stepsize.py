@@ -12,6 +12,7 @@ from cflag_theory.kernels import make_problem, simulate, uniform, write_trace
 STEPS = ("stepsize", "--L", 2, "--m", 0.25, "--E", 10, "--alpha", 0.4, "--beta", 0.001, "--T", 1000)
 NUMBERS = ("--r", 1.5, "--grad-g", 1, "--grad-g0", 1, "--gap-h", 1, "--omega", 0.1, "--epsilon", 0.05)
 CFL = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 1, "--eta-l", 0.01, "--T", 100)
+ASKED = ("stepsize", "--L", 3, "--m", 0.4, "--E", 8, "--T", 5000)
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +42,70 @@ def test_tables_fit_the_terminal_and_a_hundred_columns(cflag, monkeypatch, recor
     """A terminal without colours; in a pipe no line is broken."""
     for name, value in (("FORCE_COLOR", "1"), ("TERM", "dumb"), ("COLUMNS", str(columns))):
         monkeypatch.setenv(name, value)
-    code, out, err = cflag(*(command if len(command) > 1 else ("stepsize", "--from-trace", recorded, "--lowest", 0)))
+    command = command if len(command) > 1 else ("stepsize", "--from-trace", recorded, "--lowest", 0)
+    code, out, err = cflag(*command, "--details")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= most
     assert "Conditions" in out
     assert "Predicted bounds" in out
 
 
+def test_the_answer_comes_first_and_without_step_sizes(cflag):
+    """One sentence with limits that are safe when they are typed again, a short table, no assumed number."""
+    code, out, err = cflag(*ASKED)
+    assert (code, err) == (0, "")
+    first = out.splitlines()[0]
+    assert first.startswith("Safe for one memory: alpha <= 0.3333, and beta < 0.03016 at alpha = 0.3333. Theorem 5 of")
+    assert "asks for alpha = 0.2381 and beta < 0.003894; it does not hold as printed." in first
+    assert len(out.splitlines()) < 15
+    assert "0.003265 gap + 7.403 grad_g^2" in out
+    assert "give --gap and --grad-g for numbers." in out
+    code, out, _ = cflag(*ASKED, "--gap", 1, "--grad-g", 2, "--epsilon", "1/100")
+    assert "largest beta for 0.01   0.3333  0.0006243  0.01 at T = 5000" in out
+    assert "--gap" not in out
+    assert "Conditions" not in out
+
+
+@pytest.mark.parametrize(
+    ("steps", "first"),
+    [
+        (("--alpha", "1/3", "--beta", "3/100"), "Safe for one memory: alpha <= 0.3333, and beta < "),
+        (("--alpha", 0.3333, "--beta", 0.03016), "Safe for one memory"),
+        (("--alpha", 0.334, "--beta", 0.001), "Not proved safe for one memory: it needs alpha <= 0.3333."),
+        (("--alpha", "1/3", "--beta", 0.0302), "Not proved safe for one memory: it needs beta < 0.03016 at alpha = "),
+        (("--alpha", "1/3"), "Safe for one memory"),
+        (("--alpha", 1), "Not proved safe for one memory: it needs alpha <= 0.3333."),
+        (("--beta", 0.001), "Safe for one memory: 0.008085 < alpha <= 0.3333 at beta = 0.001."),
+        (("--beta", 1), "Not proved safe for one memory: it needs beta < 0.03016 at alpha = 0.3333."),
+        (("--m", 1.5), "Safe for a memory drawn anew in every round (one memory needs m < 1): alpha < 0.2222, and"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_safe_or_not_is_the_first_word(cflag, steps, first):
+    code, out, _ = cflag(*ASKED, *steps)
+    assert code == 0
+    assert out.startswith(first)
+    _, out, _ = cflag(*ASKED, *steps, "--format", "json")
+    found = json.loads(out)
+    assert found["answer"]["safe"] == first.startswith("Safe")
+    # What is proposed where nothing was given meets the conditions of the theorem that answers.
+    if "--alpha" not in steps:
+        assert {row["condition"]: row["holds"] for row in found["conditions"]}["alpha <= 1/L"]
+
+
+def test_the_answer_for_the_other_paper(cflag):
+    command = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 10, "--T", 100)
+    _, out, _ = cflag(*command)
+    assert out.startswith(
+        "Safe: eta_l <= 0.004472 at eta_g = 1, by ours.cfl_nonconvex. The paper asks for eta <= s/(6L)"
+    )
+    assert "needs --N, --gap" in out
+    _, out, _ = cflag(*command, "--eta-l", "1/100")
+    assert out.startswith("Not proved safe: it needs eta_l <= 0.004472")
+
+
 def test_the_table_says_what_follows(cflag):
-    _, out, _ = cflag(*STEPS, *NUMBERS)
+    _, out, _ = cflag(*STEPS, *NUMBERS, "--gap", 1, "--details")
     for words in (
         "alpha <= 1/L",
         "proved in another form*: cflag.thm5,",
@@ -59,13 +115,13 @@ def test_the_table_says_what_follows(cflag):
         "cflag.lemma3: no local repair, see ours.algorithm1_descent",
     ):
         assert words in out
-    _, out, _ = cflag(*STEPS)
+    _, out, _ = cflag(*STEPS, "--details")
     assert "needs --grad-g, --r" in out
     assert "Best step sizes" not in out
 
 
 def test_the_same_as_data(cflag):
-    code, out, _ = cflag(*STEPS, *NUMBERS, "--format", "json", "--N", 3, "--n", 20, "--memory-size", 5)
+    code, out, _ = cflag(*STEPS, *NUMBERS, "--gap", 1, "--format", "json", "--N", 3, "--n", 20, "--memory-size", 5)
     found = json.loads(out)
     assert code == 0
     assert found["gradients_per_round"] == 3 * (20 + 9 + 5)
@@ -92,7 +148,7 @@ def test_both_papers_at_once(cflag):
     assert found["c_flag"]["E"] == found["cfl"]["K"] == 10
     assert found["c_flag"]["beta"] == found["cfl"]["eta_l"] == 0.001
     assert found["cfl"]["numbers"]["gap"] == found["c_flag"]["numbers"]["gap"] == 2
-    _, out, _ = cflag("stepsize", *command)
+    _, out, _ = cflag("stepsize", *command, "--details")
     assert "beta <= 1/(12LE)" in out
     assert "eta <= s/(12L)" in out
 
@@ -152,7 +208,7 @@ def test_what_cannot_be_drawn_is_said(cflag, tmp_path):
 
 
 def test_numbers_from_a_trace(cflag, recorded):
-    code, out, err = cflag("stepsize", "--from-trace", recorded, "--lowest", 0)
+    code, out, err = cflag("stepsize", "--from-trace", recorded, "--lowest", 0, "--details")
     assert (code, err) == (0, "")
     assert "No number of samples bounds them from above" in " ".join(out.split())
     assert "L and m: measured along a run, so lower bounds." in " ".join(out.split())
@@ -176,6 +232,9 @@ def test_numbers_from_a_trace(cflag, recorded):
         (("stepsize", "--from-trace", "nosuch.npz"), "nosuch.npz is not a trace"),
         ((*STEPS, "--plot", "plane.txt"), "--plot 'plane.txt' is not a picture: use a name that ends in .png, .svg or"),
         ((*STEPS, "--r", "nan"), "r = nan is not allowed"),
+        ((*STEPS, "--r", "1/0"), "'1/0' is not a number: write one such as 0.05 or 1/3"),
+        ((*STEPS, "--r", "half"), "'half' is not a number"),
+        (("stepsize", "--paper", "cfl", "--L", 5, "--K", 1, "--T", 9, "--A", 1), "no eta_l is proved safe"),
         ((*STEPS, "--epsilon", 0), "epsilon = 0.0 is not allowed: give a positive finite number"),
         ((*STEPS, "--N", 3), "need N, n and memory_size: give all three or none"),
         ((*CFL, "--distance", -1), "distance = -1.0 is not allowed"),
@@ -195,7 +254,7 @@ def test_one_sentence(cflag, recorded, arguments, words):
     ("arguments", "words"),
     [
         (("--L", 1), "--paper c-flag needs --m"),
-        (("--paper", "cfl", "--L", 1, "--K", 1, "--T", 3), "--paper cfl needs --eta-l"),
+        (("--paper", "cfl", "--L", 1, "--T", 3), "--paper cfl needs --K"),
         (("--paper", "cfl", "--from-trace", "a.npz"), "--from-trace is not an option of --paper cfl"),
         (("--paper", "both", "--K", 3), "--K is not an option of --paper both"),
         (("--sigma", 3), "--sigma is not an option of --paper c-flag"),

@@ -45,8 +45,8 @@ def one_sentence(result):
         (("sweep", "/"), "cannot read / (Is a directory)"),
         (("bridge", "--check-data", "~no such user"), "~no such user is not a folder"),
         (("plot", LONG), "File name too long"),
-        (("falsify", f"{LONG}.py"), "File name too long"),
-        (("falsify", "--replay", LONG), "give a counterexample"),
+        (("decide", f"{LONG}.py"), "File name too long"),
+        (("decide", "--replay", LONG), "give a counterexample"),
         (("rate", "--paper", "cfl", "--dial", "D=x"), "D is 'x': use a finite number that is at least 0"),
         (("rate", "--paper", "cfl", "--dial", "D=nan"), "D is 'nan': use a finite number"),
         (("rate", "--replicas", "1" * 400), "needs about"),
@@ -55,8 +55,8 @@ def one_sentence(result):
         (("forgetting", "--T", MOST), f"rounds is {MOST}: use an integer below 2^32"),
         (("tasks", "--E", MOST), f"local_steps is {MOST}: use an integer below 2^32"),
         (("simulate", "--nothing"), "No such option: --nothing"),
-        (("simulate",), "Missing option '--beta'; see "),
-        (("nothing",), "No such command 'nothing'; see "),
+        (("simulate",), "Missing option '--beta'. See "),
+        (("nothing",), "No such command 'nothing'. See "),
         (("stepsize", "--paper", "x"), "'x' is not one of"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
@@ -106,11 +106,11 @@ def test_a_header_of_a_sweep_that_is_damaged(cflag, swept, tmp_path, changes):
 
 @pytest.mark.parametrize("claim", [{"name": "x", "file": "a\0b"}, {"name": "\ud800"}, {"name": "\x1b[31m"}])
 def test_a_counterexample_with_characters_that_no_name_has(cflag, tmp_path, claim):
-    assert "is not a counterexample" in one_sentence(cflag("falsify", "--replay", counterexample(tmp_path, claim)))
+    assert "is not a counterexample" in one_sentence(cflag("decide", "--replay", counterexample(tmp_path, claim)))
 
 
 def counterexample(folder, claim):
-    saved = {"kind": "counterexample of cflag falsify, version 1", "claim": claim, "values": {}}
+    saved = {"kind": "counterexample of cflag decide, version 1", "claim": claim, "values": {}}
     saved |= dict.fromkeys(("relation", "left", "right"), "")
     (folder / "it.json").write_text(json.dumps(saved), encoding="utf-8")
     return folder / "it.json"
@@ -119,9 +119,9 @@ def counterexample(folder, claim):
 def test_files_that_name_themselves(cflag, tmp_path):
     for name in ("loop.json", "loop.py", "loop.toml", "loop.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
-    one_sentence(cflag("falsify", "--replay", tmp_path / "loop.json"))
-    one_sentence(cflag("falsify", "--replay", counterexample(tmp_path, {"name": "x", "file": "loop.py"})))
-    one_sentence(cflag("falsify", tmp_path / "loop.py"))
+    one_sentence(cflag("decide", "--replay", tmp_path / "loop.json"))
+    one_sentence(cflag("decide", "--replay", counterexample(tmp_path, {"name": "x", "file": "loop.py"})))
+    one_sentence(cflag("decide", "--only", "refute", tmp_path / "loop.py"))
     one_sentence(cflag("sweep", tmp_path / "loop.toml"))
     one_sentence(cflag(*SMALL, "--data", tmp_path / "loop.npz"))
 
@@ -148,7 +148,7 @@ def test_a_name_that_the_output_cannot_spell(tmp_path):
     text = "from cflag_theory.falsify import Conjecture, Range\nfrom fractions import Fraction\n"
     claim = 'Conjecture(name="Gr\u00f6\u00dfe", ranges={"x": Range(0, 1)}, left=lambda x: x, right=Fraction(1, 2))\n'
     (tmp_path / "claims.py").write_text(f"{text}claim = {claim}", encoding="utf-8")
-    command = [sys.executable, "-m", "cflag_theory", "falsify", "claims.py", "--budget", "20"]
+    command = [sys.executable, "-m", "cflag_theory", "decide", "--only", "refute", "claims.py", "--budget", "20"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
@@ -159,7 +159,7 @@ def test_a_working_folder_that_is_gone(tmp_path):
     code = (
         "import os, sys\n"
         "os.rmdir(os.getcwd())\n"
-        "sys.argv = ['cflag', 'falsify', 'cflag.lemma13', '--budget', '5']\n"
+        "sys.argv = ['cflag', 'decide', '--only', 'refute', 'cflag.lemma13', '--budget', '5']\n"
         "from cflag_theory.__main__ import main\n"
         "main()\n"
     )

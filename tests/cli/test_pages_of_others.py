@@ -144,7 +144,7 @@ def test_decide_repair_and_replay(cflag, tmp_path):
     (found,) = json.loads(out)
     assert (code, found["outcome"], found["counterexample"]["left"]) == (1, "refuted", "1/4")
     (saved,) = (tmp_path / "lemma-counterexamples").glob("*.json")
-    code, out, _ = cflag("falsify", "--replay", saved)
+    code, out, _ = cflag("decide", "--replay", saved)
     assert code == 1
     assert "the counterexample stands" in out
     code, out, err = cflag("decide", page, "own.nosuch")

@@ -199,8 +199,8 @@ def test_a_replay_computes_both_sides_again(saved):
         ({"values": {"x": "half"}}, "cannot be read"),
         ({"values": {}}, "differ in the variables x"),
         ({"values": {"x": "1/2", "y": "1"}}, "differ in the variables y"),
-        ({"values": 3}, "not a counterexample that cflag falsify saved"),
-        ({"kind": "a letter"}, "not a counterexample that cflag falsify saved"),
+        ({"values": 3}, "not a counterexample that cflag decide saved"),
+        ({"kind": "a letter"}, "not a counterexample that cflag decide saved"),
         ({"claim": {"name": "other", "file": "../claims.py"}}, "is not the file that"),
         ({"claim": {"name": "false", "file": "../gone.py"}}, "which is gone"),
         ({"claim": {"name": "false"}}, "names no file"),
@@ -218,7 +218,7 @@ def test_what_is_no_counterexample_is_refused(tmp_path, content):
     file = tmp_path / "it.json"
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(InvalidInput, match="counterexample that cflag falsify saved"):
+    with pytest.raises(InvalidInput, match="counterexample that cflag decide saved"):
         replay(file)
 
 

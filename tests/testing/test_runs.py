@@ -51,7 +51,7 @@ def test_claims_are_refused_with_the_reason(trace):
 
 
 def test_a_bound_beside_what_was_measured(trace):
-    found = bound("ours.drawn_once", trace, L=L, m=0.5)
+    found = bound("ours.drawn_once", trace, L=L, m=0.5, gap=1.0)
     assert found.holds
     assert 0 < found.measured < found.bound
     lower = bound("ours.drawn_once", trace, L=L, m=0.5, gap=1e-6)

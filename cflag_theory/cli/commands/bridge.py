@@ -17,7 +17,9 @@ def bridge_command(
         list[Path] | None,
         typer.Argument(metavar="[FILE.toml | FOLDER...]", help="A TOML file; with --report folders of runs."),
     ] = None,
-    preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="An experiment of the papers, such as table3-cifar10; --list-presets names all.")
+    ] = None,
     data: Annotated[str | None, typer.Option(help="digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Download the data to --root if missing.")] = False,
@@ -36,7 +38,13 @@ def bridge_command(
             "class-incremental."
         ),
     ] = None,
-    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; repeatable; default: all.")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="c_flag, finetune, ewc, nccl, fedtrack, er_ring; lwf, icarl or target for growing heads; with rounds "
+            "fedavg, fedprox, mimelite, cfl_core, cfl_reg, cfl_reg_prox or cfl_gen; repeatable; default: all."
+        ),
+    ] = None,
     mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,
     adaptive: Annotated[str | None, typer.Option(help="Rates of C-FLAG: none, average, worst or printed.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds per task.")] = None,

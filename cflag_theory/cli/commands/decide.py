@@ -1,127 +1,121 @@
-"""`cflag decide`, `cflag prove` and `cflag repair`."""
+"""`cflag decide`."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cflag_theory.cli.commands.falsify import claims_of, shown
 from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar
 from cflag_theory.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from cflag_theory.falsify.conjecture import Conjecture
     from cflag_theory.falsify.decisions.decision import Decision
+    from cflag_theory.falsify.decisions.repairs import Repaired
+    from cflag_theory.falsify.finding import Finding
 
-FileArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="A page FILE.page, or a Python file with conjectures at module level.")
-]
-NamesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
-]
-BudgetOption = Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")]
-SecondsOption = Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")]
-OutOption = Annotated[
-    Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
-]
+
+class Side(StrEnum):
+    """What is tried."""
+
+    prove = "prove"
+    refute = "refute"
 
 
 def decide_command(
-    file: FileArgument,
-    names: NamesArgument = None,
-    budget: BudgetOption = 3000,
-    seconds: SecondsOption = 20.0,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE|CLAIM",
+            help="A page FILE.page, a Python file with conjectures at module level, or a claim, such as cflag.eq5.2.",
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
+    ] = None,
+    only: Annotated[Side | None, typer.Option(help="Only look for a proof, or only for a counterexample.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
+    ] = False,
+    replay: Annotated[
+        Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
+    ] = None,
+    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
+    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
     seed: SeedOption = 0,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
+    ] = None,
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Prove or refute claims of your own.
+    """Prove or refute claims of your own, or a printed claim of the papers.
 
     The result is a proof for all values, or a counterexample in small rational numbers.
 
     If neither is found: the largest left/right found, and the smallest factor of the right side that is proved. For a
     claim with a free constant: the best value proved, and the nearest value refuted.
 
-    Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
+    --repair changes a constant, sign, power, factor or index, adds a hypothesis, such as a step size, convexity or a
+    sign, or changes one. Every proposal is proved.
+
+    Exit code 0: nothing was refuted. 1: a claim was refuted, a replayed counterexample stands, or with --only prove a
+    claim was not proved. 2: bad input. 130: interrupted.
     """
-    done = _each(file, names, "decide", budget, seconds, seed, out, format, prover)
-    raise typer.Exit(1 if any(found.refuted for found in done) else 0)
-
-
-def prove_command(
-    file: FileArgument,
-    names: NamesArgument = None,
-    budget: BudgetOption = 3000,
-    seconds: SecondsOption = 20.0,
-    seed: SeedOption = 0,
-    out: OutOption = None,
-    prover: ProverOption = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """Prove claims of your own for all values, without a search.
-
-    Exit code 0: all claims were proved. 1: one was not. 2: bad input. 130: interrupted.
-    """
-    done = _each(file, names, "prove", budget, seconds, seed, out, format, prover)
-    raise typer.Exit(0 if all(found.outcome == "proved" for found in done) else 1)
-
-
-def repair_command(
-    file: FileArgument,
-    names: NamesArgument = None,
-    budget: BudgetOption = 3000,
-    seconds: SecondsOption = 20.0,
-    seed: SeedOption = 0,
-    out: OutOption = None,
-    format: FormatOption = Format.table,
-) -> None:
-    """Propose the smallest changes that make a claim provable.
-
-    Decides the claims first, and proposes changes for those that are refuted: another constant, sign, power, factor or
-    index; one more hypothesis, such as a step size, convexity or a sign; or a change of a hypothesis. Every proposal
-    is proved.
-
-    Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
-    """
-    done = _each(file, names, "repair", budget, seconds, seed, out, format)
+    if not seconds > 0:
+        raise InvalidInput(f"--seconds is {seconds}: use a positive number")
+    if prover not in (None, "coq"):
+        raise InvalidInput(f"--prover is {prover!r}: use coq, or leave it out")
+    if replay is not None:
+        _replay(replay, Path(file) if file is not None else None, seconds, format)
+        return
+    if file is None:
+        raise typer.BadParameter("give a FILE that holds a claim, a claim id, or --replay and a counterexample")
+    if (only is not None and repair) or (only is Side.refute and prover is not None):
+        given = "--repair" if repair else "--prover"
+        raise typer.BadParameter(f"{given} needs what --only {only.value} leaves out: give one of them")
+    done = _each(file, names or (), only, repair, budget, seconds, seed, out, format, prover)
+    if only is Side.prove:
+        raise typer.Exit(0 if all(found.outcome == "proved" for found in done) else 1)
     raise typer.Exit(1 if any(found.refuted for found in done) else 0)
 
 
 def _each(
     file: str,
-    names: list[str] | None,
-    side: str,
+    names: Sequence[str],
+    only: Side | None,
+    repair: bool,
     budget: int,
     seconds: float,
     seed: int,
     out: Path | None,
     format: Format,
-    prover: str | None = None,
-) -> list[Decision]:
+    prover: str | None,
+) -> list[Any]:
+    from cflag_theory import falsify as sides
     from cflag_theory.cli.tables import decide as tables
-    from cflag_theory.falsify.decisions.deciding import decide, prove
-    from cflag_theory.falsify.decisions.repairs import Repaired, repair
+    from cflag_theory.falsify.decisions.deciding import instance_of
     from cflag_theory.falsify.saving import save
     from cflag_theory.files import check_writable, own_folder
 
-    if not seconds > 0:
-        raise InvalidInput(f"--seconds is {seconds}: use a positive number")
-    if prover not in (None, "coq"):
-        raise InvalidInput(f"--prover is {prover!r}: use coq, or leave it out")
     path = Path(file)
     with redirect_stdout(sys.stderr):
-        claims, source = claims_of(path, seconds, names or ())
+        claims, source = claims_of(path, seconds, names)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
     # The usual folder is made with the first counterexample.
     own_folder(folder) if out is not None or folder.exists() else check_writable(home)
-    done: list[Decision] = []
+    work: Callable[..., Finding | Decision | Repaired] = sides.repair if repair else sides.decide
+    if only is not None:
+        work = sides.prove if only is Side.prove else sides.falsify
+    done: list[Any] = []
     listed: list[dict[str, Any]] = []
     interrupted = False
     for claim in claims:
@@ -130,23 +124,24 @@ def _each(
             def progress(count: int, advance: Callable[[float, str], None] = advance) -> None:
                 advance(count, "")
 
-            works: dict[str, Callable[..., Decision | Repaired]]
-            works = {"decide": decide, "prove": prove, "repair": repair}
-            whole = works[side](claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
-        found = whole.decision if isinstance(whole, Repaired) else whole
+            whole: Any = work(claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
+        decided: Any = whole.decision if repair else None if only is Side.refute else whole
+        found: Finding = whole if decided is None else decided.finding
         command = None
         # With a free constant the claim of the file has no single value to replay.
-        if found.finding.refuted and claim.free is None:
-            saved = save(found.finding, folder, claim=source)
-            command = f"cflag falsify --replay {shlex.quote(shown(saved))}"
-        done.append(found)
-        kernel = _asked_coq(found) if prover == "coq" else None
+        if found.refuted and (claim.free is None or decided is None):
+            command = f"cflag decide --replay {shlex.quote(shown(save(found, folder, claim=source)))}"
+        done.append(found if decided is None else decided)
+        kernel = _asked_coq(decided) if prover == "coq" else None
         listed.append(whole.to_json() | {"replay": command} | ({"kernel": kernel} if prover == "coq" else {}))
         if format is Format.table:
-            tables.decision(found, replay=command, kernel=kernel)
-            if isinstance(whole, Repaired):
+            if decided is None:
+                tables.finding(found, replay=command, instance=instance_of(claim, found), vectors=claim.about_vectors)
+            else:
+                tables.decision(decided, replay=command, kernel=kernel, vectors=claim.about_vectors)
+            if repair:
                 tables.repairs(whole)
-        if found.finding.interrupted or (isinstance(whole, Repaired) and whole.interrupted):
+        if found.interrupted or (repair and whole.interrupted):
             interrupted = True
             break
     if format is Format.json:
@@ -155,6 +150,49 @@ def _each(
         typer.echo("cflag: interrupted; this is what was found so far", err=True)
         raise typer.Exit(130)
     return done
+
+
+def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> None:
+    from cflag_theory.falsify.saving import replay
+
+    # What a user's file prints is not part of the result.
+    with redirect_stdout(sys.stderr):
+        again = replay(saved, claims=file, seconds=seconds)
+    if format is Format.json:
+        print_json(again.to_json())
+    else:
+        from cflag_theory.cli.tables import decide as tables
+
+        tables.replayed(again)
+    raise typer.Exit(1 if again.broken else 0)
+
+
+def claims_of(path: Path, seconds: float, names: Sequence[str] = ()) -> tuple[list[Conjecture], Path | str]:
+    """The claims that are meant, or all of the file, and where a replay finds them again."""
+    from cflag_theory.falsify.claim_file import read_claims
+
+    if path.suffix != ".py" and not path.exists():
+        from cflag_theory.falsify.saving import of_the_ledger
+
+        made = of_the_ledger(str(path))
+        if made is not None:
+            return [made], str(path)
+        if str(path).partition(".")[0] in ("cflag", "cfl", "ours"):
+            from cflag_theory.claims.ledger import claim
+
+            # It says that the ledger has no such claim, and what it has.
+            claim(str(path))
+    found = {one.name: one for one in read_claims(path, seconds=seconds)}
+    for name in names:
+        if name not in found:
+            raise InvalidInput(f"{path} has no claim {name!r}: it has {', '.join(found)}")
+    return [found[name] for name in names or found], path
+
+
+def shown(path: Path) -> str:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else str(path)
 
 
 def _asked_coq(found: Decision) -> bool | None:

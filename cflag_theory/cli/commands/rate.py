@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cflag_theory.cli.options import (
+    GROUP,
     AlgorithmOption,
     BiasOption,
     ClientColumnOption,
@@ -53,7 +54,8 @@ NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "a
 def rate_command(
     paper: PaperOption = Paper.c_flag,
     problem: Annotated[
-        str | None, typer.Option(help="default, glm, separable, quadratic, or your own, FILE.py:name.")
+        str | None,
+        typer.Option(help="default, glm, separable, quadratic, or your own, FILE.py:name.", rich_help_panel=GROUP),
     ] = None,
     dial: DialOption = None,
     data: DataOption = None,
@@ -72,7 +74,9 @@ def rate_command(
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
     redraw: RedrawOption = False,
-    local_steps: Annotated[int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.")] = None,
+    local_steps: Annotated[
+        int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=GROUP)
+    ] = None,
     c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
     power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
     alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,

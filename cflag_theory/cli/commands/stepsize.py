@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, print_json, take_folder
+from cflag_theory.cli.shell import Format, FormatOption, number, print_json, take_folder
 from cflag_theory.errors import InvalidInput
 
 PICTURES = ("png", "svg", "pdf")
@@ -23,85 +23,95 @@ class Whose(StrEnum):
 
 
 # Options by paper, with what the Python function calls them; the first ones are needed.
-_NEEDED = {Whose.c_flag: ("L", "m", "E", "alpha", "beta", "T"), Whose.cfl: ("L", "K", "eta_l", "T")}
+_NEEDED = {Whose.c_flag: ("L", "m", "E", "T"), Whose.cfl: ("L", "K", "T")}
+_NUMBERS = "r gap grad_g grad_g0 gap_g gap_h omega memory_gap N n memory_size"
 _FREE = {
-    Whose.c_flag: ("r", "gap", "grad_g", "grad_g0", "gap_g", "gap_h", "omega", "memory_gap", "N", "n", "memory_size"),
-    Whose.cfl: ("eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"),
+    Whose.c_flag: ("alpha", "beta", *_NUMBERS.split(" ")),
+    Whose.cfl: ("eta_l", "eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"),
 }
 _FOR_BOTH = ("epsilon", "measured")
 _FILLED = ("L", "m", "r", "gap", "grad_g", "grad_g0")
+_KNOWN = {*_FOR_BOTH, *(name for one in _NEEDED for name in (*_NEEDED[one], *_FREE[one]))}
+
+
+def _in(group: str, *names: str, help: str) -> Any:
+    return typer.Option(*names, parser=number, metavar="NUMBER", help=help, rich_help_panel=group)
+
+
+_ANY, _C, _F = "Both papers", "C-FLAG", "CFL"
+_OUTPUT = "Output"
 
 
 def stepsize_command(
-    L: Annotated[float | None, typer.Option("--L", help="Smoothness constant, of every component.")] = None,
-    rounds: Annotated[int | None, typer.Option("--T", help="Rounds.")] = None,
     paper: Annotated[
-        Whose, typer.Option(help="Which paper: c-flag, cfl, or both, with K = E and eta_l = beta.")
+        Whose, typer.Option(help="c-flag, cfl, or both, with K = E and eta_l = beta.", rich_help_panel=_ANY)
     ] = Whose.c_flag,
-    m: Annotated[float | None, typer.Option("--m", help="c-flag: bias constant of (27).")] = None,
-    r: Annotated[float | None, typer.Option("--r", help="c-flag: r of Lemma 10; may be inf.")] = None,
-    local_steps: Annotated[int | None, typer.Option("--E", help="c-flag: local steps a round.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="c-flag: step size on memory.")] = None,
-    beta: Annotated[float | None, typer.Option(help="c-flag: step size on the current data.")] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Target: print the rounds to reach it, and the best step sizes.")
+    L: Annotated[float | None, _in(_ANY, "--L", help="Smoothness constant, of every component.")] = None,
+    T: Annotated[int | None, typer.Option("--T", help="Rounds.", rich_help_panel=_ANY)] = None,
+    epsilon: Annotated[float | None, _in(_ANY, help="Target: the rounds to it, and the best step sizes.")] = None,
+    gap: Annotated[float | None, _in(_ANY, help="f(x_0) - inf f.")] = None,
+    N: Annotated[int | None, typer.Option("--N", help="Clients.", rich_help_panel=_ANY)] = None,
+    m: Annotated[float | None, _in(_C, "--m", help="Bias constant of (27).")] = None,
+    E: Annotated[int | None, typer.Option("--E", help="Local steps a round.", rich_help_panel=_C)] = None,
+    alpha: Annotated[float | None, _in(_C, help="Step size on memory.")] = None,
+    beta: Annotated[float | None, _in(_C, help="Step size on the current data.")] = None,
+    grad_g: Annotated[float | None, _in(_C, help="Root mean square of ||grad g|| along the run.")] = None,
+    grad_g0: Annotated[float | None, _in(_C, "--grad-g0", help="||grad g(x_0)||.")] = None,
+    gap_g: Annotated[float | None, _in(_C, help="g(x_0) - inf g.")] = None,
+    gap_h: Annotated[float | None, _in(_C, help="Initial gap of h~, and of h^.")] = None,
+    memory_gap: Annotated[float | None, _in(_C, help="Largest ||grad f_memory - grad g||.")] = None,
+    omega: Annotated[float | None, _in(_C, help="omega of Lemma 11.")] = None,
+    r: Annotated[float | None, _in(_C, "--r", help="r of Lemma 10; may be inf.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="Components of a client, to count gradients.", rich_help_panel=_C)
     ] = None,
-    gap: Annotated[float | None, typer.Option(help="f(x_0) - inf f; default: 1, for cfl unknown.")] = None,
-    grad_g: Annotated[float | None, typer.Option(help="c-flag: root mean square of ||grad g|| along the run.")] = None,
-    grad_g0: Annotated[float | None, typer.Option("--grad-g0", help="c-flag: ||grad g(x_0)||.")] = None,
-    gap_g: Annotated[float | None, typer.Option(help="c-flag: g(x_0) - inf g.")] = None,
-    gap_h: Annotated[float | None, typer.Option(help="c-flag: initial gap of h~, and of h^.")] = None,
-    omega: Annotated[float | None, typer.Option(help="c-flag: omega of Lemma 11.")] = None,
-    memory_gap: Annotated[float | None, typer.Option(help="c-flag: largest ||grad f_memory - grad g||.")] = None,
-    N: Annotated[int | None, typer.Option("--N", help="Clients.")] = None,
-    n: Annotated[int | None, typer.Option("--n", help="c-flag: components of a client, to count gradients.")] = None,
-    memory_size: Annotated[int | None, typer.Option(help="c-flag: components that a client remembers.")] = None,
-    K: Annotated[int | None, typer.Option("--K", help="cfl: local steps a round.")] = None,
-    eta_l: Annotated[float | None, typer.Option(help="cfl: local step size.")] = None,
-    eta_g: Annotated[float | None, typer.Option(help="cfl: global step size; default: 1.")] = None,
-    mu: Annotated[float | None, typer.Option(help="cfl: convexity; default: 0.")] = None,
-    A: Annotated[float | None, typer.Option("--A", help="cfl: relative time drift; default: 0.")] = None,
-    B: Annotated[float | None, typer.Option("--B", help="cfl: relative client drift; default: 0.")] = None,
-    D: Annotated[float | None, typer.Option("--D", help="cfl: time drift, for the weights of Lemma B.4.")] = None,
-    R: Annotated[float | None, typer.Option("--R", help="cfl: information loss, for the weights.")] = None,
-    G: Annotated[float | None, typer.Option("--G", help="cfl: client drift; default: 0.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="cfl: gradient noise; default: 0.")] = None,
-    distance: Annotated[float | None, typer.Option(help="cfl: ||w_0 - w*||.")] = None,
+    memory_size: Annotated[
+        int | None, typer.Option(help="Components that a client remembers.", rich_help_panel=_C)
+    ] = None,
     from_trace: Annotated[
-        Path | None, typer.Option(help="c-flag: a Trace; missing numbers are estimated from it, L, m and r from below.")
+        Path | None,
+        typer.Option(help="A Trace; missing numbers are estimated from it, L, m and r from below.", rich_help_panel=_C),
     ] = None,
     lowest: Annotated[
-        float | None, typer.Option(help="A lower bound of the losses, to estimate L from a Trace; often 0.")
+        float | None, _in(_C, help="A lower bound of the losses, to estimate L from a Trace; often 0.")
     ] = None,
+    K: Annotated[int | None, typer.Option("--K", help="Local steps a round.", rich_help_panel=_F)] = None,
+    eta_l: Annotated[float | None, _in(_F, help="Local step size.")] = None,
+    eta_g: Annotated[float | None, _in(_F, help="Global step size; default: 1.")] = None,
+    mu: Annotated[float | None, _in(_F, help="Convexity; default: 0.")] = None,
+    A: Annotated[float | None, _in(_F, "--A", help="Relative time drift; default: 0.")] = None,
+    B: Annotated[float | None, _in(_F, "--B", help="Relative client drift; default: 0.")] = None,
+    D: Annotated[float | None, _in(_F, "--D", help="Time drift, for the weights of Lemma B.4.")] = None,
+    R: Annotated[float | None, _in(_F, "--R", help="Information loss, for the weights.")] = None,
+    G: Annotated[float | None, _in(_F, "--G", help="Client drift; default: 0.")] = None,
+    sigma: Annotated[float | None, _in(_F, help="Gradient noise; default: 0.")] = None,
+    distance: Annotated[float | None, _in(_F, help="||w_0 - w*||.")] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print all conditions and bounds.", rich_help_panel=_OUTPUT)
+    ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Figure of the bounds over both step sizes: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(help="Figure of the bounds over both step sizes: .png, .svg or .pdf.", rich_help_panel=_OUTPUT),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for step_sizes.json and the figure.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for step_sizes.json and the figure.", rich_help_panel=_OUTPUT)
+    ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Check step-size conditions, and compute bounds and rounds.
+    """Say which step sizes are safe, and what is then proved.
 
-    Lists the conditions of the paper and those of our own theorems, and bounds, each with what it still needs. With
-    --epsilon: the rounds to the target, and the best step sizes for it.
+    Without step sizes: the largest safe ones, and what the paper asks for. With them: whether they are safe. With
+    --epsilon: the best ones for this target. --details lists the conditions of the paper and those of our own theorems,
+    and bounds, each with what it still needs. Numbers may be fractions, such as 1/3.
     """
-    given: dict[str, Any] = {
-        name: value
-        for name, value in (
-            *(("L", L), ("T", rounds), ("m", m), ("r", r), ("E", local_steps), ("alpha", alpha), ("beta", beta)),
-            *(("epsilon", epsilon), ("gap", gap), ("grad_g", grad_g), ("grad_g0", grad_g0), ("gap_g", gap_g)),
-            *(("gap_h", gap_h), ("omega", omega), ("memory_gap", memory_gap), ("N", N), ("n", n)),
-            *(("memory_size", memory_size), ("K", K), ("eta_l", eta_l), ("eta_g", eta_g), ("mu", mu), ("A", A)),
-            *(("B", B), ("D", D), ("R", R), ("G", G), ("sigma", sigma), ("distance", distance)),
-        )
-        if value is not None
-    }
+    given: dict[str, Any] = {name: value for name, value in locals().items() if name in _KNOWN and value is not None}
     _check_options(paper, given, from_trace, lowest, plot)
     estimates = None
     if from_trace is not None:
         estimates = _fill(given, from_trace, lowest)
     asked = (Whose.c_flag, Whose.cfl) if paper is Whose.both else (paper,)
-    if paper is Whose.both and {"E", "beta"} <= set(given):
-        given |= {"K": given["E"], "eta_l": given["beta"]}
+    if paper is Whose.both:
+        given |= {to: given[name] for name, to in (("E", "K"), ("beta", "eta_l")) if name in given}
     counted = given
     if paper is Whose.both and not {"n", "memory_size"} & set(given):
         # N is then meant for the bounds of the other paper, not for a count of gradients.
@@ -109,7 +119,7 @@ def stepsize_command(
     missing = [_option(name) for one in asked for name in _NEEDED[one] if name not in given]
     if missing:
         raise typer.BadParameter(f"--paper {paper.value} needs {', '.join(dict.fromkeys(missing))}")
-    _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, format)
+    _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, details, format)
 
 
 def _check_options(
@@ -166,6 +176,7 @@ def _run(
     estimates: Any,
     plot: Path | None,
     out: Path | None,
+    details: bool,
     format: Format,
 ) -> None:
     from cflag_theory.cli.tables import step_sizes as tables_step_sizes
@@ -192,10 +203,14 @@ def _run(
     if format is Format.json:
         print_json(result)
         return
+    for numbers in found.values():
+        tables_step_sizes.answer(numbers)
     if estimates is not None:
         tables_step_sizes.estimates(estimates)
-    for one, numbers in found.items():
+    for one, numbers in found.items() if details else ():
         (tables_step_sizes.c_flag if one is Whose.c_flag else tables_step_sizes.cfl)(numbers)
+    if not details:
+        typer.echo("All conditions and bounds: --details.")
     for file in files:
         typer.echo(f"written: {file}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -14,12 +14,10 @@ from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
 
-def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None) -> None:
+def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None, vectors: bool = False) -> None:
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
-    finding(found.finding, replay=replay, status=found.outcome)
+    finding(found.finding, replay=replay, status=found.outcome, instance=found.instance, vectors=vectors)
     console = Page()
-    for line in found.instance:
-        console.say(f"  {line}")
     if found.derivation is not None:
         for line in found.derivation.text():
             console.say(f"  {line}")
@@ -62,27 +60,45 @@ def _values(case: Mapping[str, Any]) -> str:
 _COLOURS = {"refuted": "red", "proved": "green"}
 
 
-def finding(found: Finding, *, replay: str | None = None, status: str | None = None) -> None:
-    """One finding; `replay` is the command that computes its counterexample again, `status` another word for it."""
+def finding(
+    found: Finding,
+    *,
+    replay: str | None = None,
+    status: str | None = None,
+    instance: Sequence[str] = (),
+    vectors: bool = False,
+) -> None:
+    """One finding.
+
+    Parameters
+    ----------
+    replay : the command that computes its counterexample again.
+    status : another word for its status.
+    instance : the vectors and functions of its counterexample, shown in place of the coordinates that the search draws.
+    vectors : whether the claim is about vectors, so that coordinates say little.
+    """
     console = Page()
     head = Text(f"{found.name}: ")
     console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
     console.say(f"  claim: {found.claim}")
     if found.refuted:
-        _shown_values(console, found.case)
-        console.say(f"  left = {found.left}, right = {found.right}")
-        console.say(f"  found by {found.found_by}, in exact arithmetic; {_effort(found)}")
+        for line in instance:
+            console.say(f"    {line}")
+        if not instance:
+            _shown_values(console, found.case)
+        console.say(f"  left = {found.left}, right = {found.right}, in exact arithmetic")
         if replay is not None:
             console.say(f"  replay: {replay}")
     elif found.status == PROVED:
-        console.say(f"  {found.scope}, by {' and '.join(found.engines)}")
-        console.say(f"  {_effort(found)}")
+        console.say(f"  {'for all values' if vectors else found.scope}, by {' and '.join(found.engines)}")
     else:
         console.say(f"  no counterexample was found, which proves nothing; {_effort(found)}")
-    if not found.refuted and found.largest_ratio is not None:
-        console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
-        _shown_values(console, found.worst)
-    console.say(f"  ranges: {'; '.join(f'{name} in {words}' for name, words in found.ranges.items())}", "dim")
+        if found.largest_ratio is not None:
+            console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
+            _shown_values(console, found.worst)
+    # The ranges of a claim about vectors are those of the search, and nothing that was claimed.
+    if not found.refuted and not (vectors and set(found.ranges) & {"dimension"}):
+        console.say(f"  ranges: {'; '.join(f'{name} in {words}' for name, words in found.ranges.items())}", "dim")
     if found.given:
         console.say(f"  given: {'; '.join(found.given)}", style="dim")
     for words in found.not_covered:

@@ -21,8 +21,11 @@ _DIGITS = 9
 def sharp(found: Sharp) -> None:
     """Everything that `worst_cases.constants.sharp` found."""
     console = Page(_WIDTH)
-    for id in dict.fromkeys(row.lemma for row in found.rows):
-        _lemma(console, [row for row in found.rows if row.lemma == id])
+    lemmas = [[row for row in found.rows if row.lemma == id] for id in dict.fromkeys(row.lemma for row in found.rows)]
+    for rows in lemmas:
+        _answer(console, [row for row in rows if row.in_range])
+    for rows in lemmas:
+        _lemma(console, rows)
     _legend(console, found.rows)
     _ranges(console, found.ranges)
     _lemma3(console, found.union, found.union_limit)
@@ -36,6 +39,14 @@ _HOW = {
     "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse, by an argument that is "
     "not machine-checked; enumeration confirms it for small n and E.",
 }
+
+
+def _answer(console: Page, rows: Sequence[Row]) -> None:
+    """How much of its constant a lemma needs, in the range for which it is printed."""
+    if rows:
+        share = max(float(row.worst) / float(row.printed) for row in rows)
+        true = "true" if all(row.holds for row in rows) else "not always true"
+        console.say(f"{rows[0].where} is {true} at these n, E and beta L E, and needs {share:.3g} of its constant.")
 
 
 def _lemma(console: Page, rows: Sequence[Row]) -> None:

@@ -13,11 +13,75 @@ from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
 from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
 from cflag_theory.studies.stepsize.conditions import StepSize, StepSizes
 from cflag_theory.studies.stepsize.estimates import Estimates
-from cflag_theory.studies.stepsize.predicted import Bound
+from cflag_theory.studies.stepsize.predicted import INPUTS, Bound
+from cflag_theory.studies.stepsize.safe import Choice, short
 
 _WIDTH = 100
 #: Width of every column by name; None where it takes what is left.
 Columns = Sequence[str]
+
+
+def answer(found: StepSizes | CFLStepSizes) -> None:
+    """What is safe, what is then proved, and the best step sizes for a target."""
+    console = Page(_WIDTH)
+    console.say(found.answer.words)
+    choices, best = found.answer.choices, [row for row in found.best if row.claim == found.answer.claim]
+    if isinstance(found, StepSizes):
+        shown = [
+            (one.name, *map(short if one.name == "largest" else _number, one.steps.values()), _value(one))
+            for one in choices
+        ]
+        yours = any(one.name == "yours" for one in choices)
+        words = {
+            "largest beta": f"largest beta for {_number(found.epsilon)}",
+            "fewest rounds": f"your beta, for {_number(found.epsilon)}",
+            "limit": f"fewest rounds for {_number(found.epsilon)}",
+        }
+        for row in best if found.answer.safe else ():
+            if isinstance(row, Best) and (yours or row.goal != "fewest rounds"):
+                bound = "not reached" if row.value is None else f"{_number(row.value)} at T = {_rounds(row.rounds)}"
+                at_least = "-> 0" if row.goal == "limit" else _number(row.beta)
+                shown.append((words[row.goal], _number(row.alpha), at_least, bound))
+        columns: Columns = ("step sizes", "alpha", "beta", f"{choices[0].quantity if choices else ''} is at most")
+    else:
+        shown = [
+            (f"{one.claim}, {one.name}", _number(one.steps["eta_l"]), one.quantity, _value(one)) for one in choices
+        ]
+        columns = ("theorem", "eta_l", "quantity", "is at most")
+    if shown:
+        _table(console, "", columns, shown)
+        console.print()
+    if isinstance(found, CFLStepSizes):
+        console.say(f"with {_given(found.numbers)}")
+        if best:
+            _cfl_best(console, [row for row in best if isinstance(row, CFLBest)], found.epsilon)
+        return
+    missing = dict.fromkeys(name for one in choices for name in one.missing)
+    if missing:
+        told = " and ".join(f"{name} is the {INPUTS[name][1]}" for name in missing).replace("the f(", "f(")
+        wanted = "" if found.epsilon is None else f", and for the best step sizes for {_number(found.epsilon)}"
+        console.say(f"{told}: give {' and '.join(map(_as_option, missing))} for numbers{wanted}.")
+    console.say(
+        "The limit of beta assumes nothing about the size of grad g: g bounded below and a bounded "
+        "||grad f_memory - grad g|| suffice (ours.bounded_gradients)."
+    )
+
+
+def _given(numbers: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {_number(value)}" for name, value in numbers.items())
+
+
+def _value(one: Choice) -> str:
+    """A bound, with the numbers that were not given as letters."""
+    if None in one.missing.values():
+        return f"needs {', '.join(map(_as_option, one.missing))}"
+    powers = {"gap": "gap", "grad_g": "grad_g^2"}
+    terms = [f"{_number(factor)} {powers[name]}" for name, factor in one.missing.items()]
+    return " + ".join(filter(None, (_number(one.value), *terms))) or "nothing is proved"
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def c_flag(found: StepSizes) -> None:
@@ -29,8 +93,8 @@ def c_flag(found: StepSizes) -> None:
         console.say(f"gradient evaluations a round, sum_i (n_i + E - 1 + m_i): {found.gradients_per_round}")
     _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
-    given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.say(f"with {given}; numbers about the run are assumed to hold for every T")
+    if found.numbers:
+        console.say(f"with {_given(found.numbers)}; numbers about the run are assumed to hold for every T")
     if found.best:
         _best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)
@@ -45,8 +109,7 @@ def cfl(found: CFLStepSizes) -> None:
     console.say(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)")
     _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
-    given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.say(f"with {given}; the paper's own rates are O(.), without constants")
+    console.say(f"with {_given(found.numbers)}; the paper's own rates are O(.), without constants")
     if found.best:
         _cfl_best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)
@@ -86,7 +149,7 @@ def _rounds(value: float | None) -> str:
 
 def _conditions(console: Page, rows: Sequence[StepSize]) -> None:
     shown = [(row.condition, _answer(row.answer), _number(row.factor), _needed_for(row)) for row in rows]
-    columns = ("condition", "holds", "left/right", "what needs it")
+    columns = ("condition", "holds", "left/right", "used by")
     _table(console, "Conditions", columns, shown)
 
 
@@ -112,7 +175,7 @@ def _bounds(
 ) -> None:
     shown: list[tuple[str | Text, ...]] = []
     for bound in bounds:
-        missing = f"needs {', '.join('--' + name.replace('_', '-') for name in bound.needs)}" if bound.needs else ""
+        missing = f"needs {', '.join(map(_as_option, bound.needs))}" if bound.needs else ""
         unmet = f"not met: {'; '.join(bound.fails)}" if bound.fails else ""
         remark = "; ".join(filter(None, (bound.note, missing, unmet)))
         kind = bound.kind + ("*" if bound.kind == "printed" and bound.claim in as_printed else "")

@@ -49,13 +49,15 @@ _WORDS = {
 def trace(summary: Mapping[str, Any]) -> None:
     """The summary of a run."""
     console = Page()
-    console.say(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold")
+    start, end = summary.get("start", {}), summary["end"]
+    fall = ""
+    if "grad_f2" in start and "grad_f2" in end:
+        fall = f"; ||grad f||^2 goes from {start['grad_f2']:.4g} to {end['grad_f2']:.4g}"
+    runs = f"{summary['rounds']} rounds, {summary['replicas']} replicas"
+    console.say(f"{summary['problem']}: {runs}{fall}", style="bold")
     for note in summary["notes"]:
         console.say("  " + note)
-    start = summary.get("start", {})
-    rows = [
-        (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
-    ]
+    rows = [(name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in end.items()]
     console.table(("mean over replicas", "at x_0", "at x_T"), rows)
     for name, words in _WORDS.items():
         if name in summary:

@@ -285,10 +285,15 @@ def _offered(conjecture: Conjecture) -> Proved | None:
 
 def _searched(conjecture: Conjecture, free: Fraction | None, found: Finding) -> Decision:
     """What a search found, with the instance that a counterexample is."""
-    if not found.refuted:
-        return Decision(NEITHER, found)
+    return Decision(REFUTED if found.refuted else NEITHER, found, instance=instance_of(conjecture, found, free))
+
+
+def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = None) -> tuple[str, ...]:
+    """The vectors and functions that a counterexample is; nothing for a claim about numbers."""
+    if not (found.refuted and conjecture.about_vectors):
+        return ()
     small = instances(conjecture, free)
-    return Decision(REFUTED, found, instance=tuple(small.told(from_text(small, found.case, what="the counterexample"))))
+    return tuple(small.told(from_text(small, found.case, what="the counterexample")))
 
 
 def _no_instances(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:

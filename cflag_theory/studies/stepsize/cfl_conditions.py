@@ -15,7 +15,16 @@ from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest, cfl_best
-from cflag_theory.studies.stepsize.cfl_predicted import BESIDE, cfl_theorems, known_values, predictions, round_weights
+from cflag_theory.studies.stepsize.cfl_predicted import (
+    BESIDE,
+    RELATIONS,
+    besides,
+    cfl_theorems,
+    known_values,
+    predictions,
+    round_weights,
+    sums,
+)
 from cflag_theory.studies.stepsize.conditions import (
     StepSize,
     asked_of,
@@ -25,6 +34,7 @@ from cflag_theory.studies.stepsize.conditions import (
 )
 from cflag_theory.studies.stepsize.evaluate import as_json, counts, not_negative, number, positive
 from cflag_theory.studies.stepsize.predicted import Bound, Theorem
+from cflag_theory.studies.stepsize.safe import Answer, cfl_answer, chosen
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +53,7 @@ class CFLStepSizes(Shown):
         What was given for the bounds.
     best : tuple of cfl_best_rates.CFLBest
         Best step sizes for the target by each theorem that applies; empty without a target.
-    conditions, bounds, as_printed : as in `conditions.StepSizes`.
+    answer, conditions, bounds, as_printed : as in `conditions.StepSizes`.
     """
 
     L: float
@@ -58,6 +68,7 @@ class CFLStepSizes(Shown):
     p_t: float
     s: float
     epsilon: float | None
+    answer: Answer
     numbers: Mapping[str, float]
     conditions: tuple[StepSize, ...]
     bounds: tuple[Bound, ...]
@@ -89,7 +100,7 @@ def cfl_step_sizes(
     *,
     L: float,
     K: int,
-    eta_l: float,
+    eta_l: float | None = None,
     T: int,
     eta_g: float = 1.0,
     mu: float = 0.0,
@@ -114,7 +125,7 @@ def cfl_step_sizes(
     K, T : int
         Local steps and rounds, at least 1.
     eta_l, eta_g : float
-        Local and global step size, positive.
+        Local and global step size, positive. Without eta_l it is the largest one that is proved safe.
     A, B : float
         Relative time and client drift of Assumption 3, not negative.
     D, R : float, optional
@@ -137,7 +148,9 @@ def cfl_step_sizes(
     InvalidInput
         A value outside its range; the message names it.
     """
-    positive(L=L, eta_l=eta_l, eta_g=eta_g)
+    positive(L=L, eta_g=eta_g)
+    if eta_l is not None:
+        positive(eta_l=eta_l)
     not_negative(mu=mu, A=A, B=B, G=G, sigma=sigma)
     counts(K=K, T=T)
     if mu > L:
@@ -160,12 +173,19 @@ def cfl_step_sizes(
     c_O = 1 + A * A + B * B
     if not math.isfinite(c_O):
         raise InvalidInput(f"A = {A} and B = {B} are not allowed: give numbers whose squares are finite")
-    values = {**_plane_values(L, mu, K, T, c_O, p_t), cfl.eta_l: eta_l, cfl.eta_g: eta_g}
-    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [L_symbol] if "L" in measured else [])
+    values = {**_plane_values(L, mu, K, T, c_O, p_t), cfl.eta_g: eta_g}
     numbers = {"N": N, "G": G, "D": D or 0.0, "R": R or 0.0, "sigma": sigma, "distance": distance, "gap": gap}
     given = {name: float(value) for name, value in numbers.items() if value is not None}
+    plain = A == B == 0
+    beside = besides(values, weights, plain)
+    usable = [one for one in cfl_theorems() if all(beside.get(name, True) for name in one.conditions)]
+    known = known_values(values, given) | sums(weights, int(T))
+    answer = cfl_answer(values, RELATIONS, usable, eta_l, known)
+    eta_l = chosen(answer, {"eta_l": eta_l})["eta_l"]
+    values[cfl.eta_l] = eta_l
+    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [L_symbol] if "L" in measured else [])
     holds = {row.condition: row.holds for row in rows}
-    bounds = predictions(holds, values, given, weights, plain=A == B == 0, epsilon=epsilon)
+    bounds = predictions(holds, values, given, weights, plain=plain, epsilon=epsilon)
     return CFLStepSizes(
         L=float(L),
         mu=float(mu),
@@ -179,6 +199,7 @@ def cfl_step_sizes(
         p_t=p_t,
         s=number(ROOTS, values),
         epsilon=epsilon,
+        answer=answer,
         numbers=given,
         conditions=rows,
         bounds=bounds,

@@ -125,14 +125,8 @@ def predictions(
     epsilon : target for the bounded quantities.
     """
     known = known_values(values, given)
-    beside = {
-        "mu > 0": values[mu] > 0,
-        "K = 1": values[K] == 1,
-        "A = B = 0": plain,
-        "FedAvg": weights.scheme == "current",
-    }
+    beside = besides(values, weights, plain)
     holds = {**met_now, **beside}
-    assert set(beside) == set(BESIDE)
     found = []
     for one in cfl_theorems():
 
@@ -153,6 +147,12 @@ def predictions(
             rounds = {} if fails and math.isinf(least) else {HELD: least}
         found.append(Bound(one.claim, one.kind, one.quantity, one.note, now, needs, fails, rounds))
     return tuple(found)
+
+
+def besides(values: Values, weights: RoundWeights, plain: bool) -> dict[str, bool]:
+    """Which of `BESIDE` hold."""
+    facts = (values[mu] > 0, values[K] == 1, plain, weights.scheme == "current")
+    return dict(zip(BESIDE, map(bool, facts), strict=True))
 
 
 def known_values(values: Values, given: Mapping[str, float]) -> dict[Any, Any]:

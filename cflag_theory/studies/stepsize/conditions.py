@@ -35,6 +35,7 @@ from cflag_theory.studies.stepsize.evaluate import (
     positive,
 )
 from cflag_theory.studies.stepsize.predicted import INPUTS, Bound, Theorem, c_flag_theorems
+from cflag_theory.studies.stepsize.safe import Answer, c_flag_answer, chosen
 
 _MEASURED = {"L": L_symbol, "m": m_symbol}
 #: Relation of every C-FLAG condition, and of ours, by name.
@@ -74,7 +75,9 @@ class StepSizes(Shown):
     beta: float
     T: int
     epsilon: float | None
-    #: The given ones among `predicted.INPUTS`, with the default gap.
+    #: What is safe, first.
+    answer: Answer
+    #: The given ones among `predicted.INPUTS`.
     numbers: Mapping[str, float]
     #: The paper's, then ours.
     conditions: tuple[StepSize, ...]
@@ -126,11 +129,10 @@ def step_sizes(
     L: float,
     m: float,
     E: int,
-    alpha: float,
-    beta: float,
+    alpha: float | None = None,
+    beta: float | None = None,
     T: int,
     epsilon: float | None = None,
-    gap: float = 1.0,
     N: int | None = None,
     n: int | None = None,
     memory_size: int | None = None,
@@ -147,12 +149,11 @@ def step_sizes(
         Bias constant of (27), not negative.
     E, T : int
         Local steps and rounds, at least 1.
-    alpha, beta : float
-        Step sizes, positive.
+    alpha, beta : float, optional
+        Step sizes, positive. Without one, it is the one that the answer proposes: with alpha <= 1/L the largest, and a
+        beta that falls as 1/sqrt(T).
     epsilon : float, optional
         Target for squared gradient norms, positive: asks for the rounds to it and for the best step sizes.
-    gap : float
-        f(x_0) - inf f, not negative.
     N, n, memory_size : int, optional
         Clients, components and remembered components of each: ask for the gradient evaluations of a round.
     measured : sequence of str
@@ -171,14 +172,16 @@ def step_sizes(
         A value outside its range, or a number that no bound knows; the message names it.
     """
     positive(L=L)
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        _step(name, value)
-    not_negative(m=m, gap=gap)
+    steps = {"alpha": alpha, "beta": beta}
+    for name, value in steps.items():
+        if value is not None:
+            _step(name, value)
+    not_negative(m=m)
     counts(E=E, T=T)
     unknown = [name for name in numbers if name not in INPUTS]
     if unknown:
         raise InvalidInput(f"{unknown[0]} is not a number that a bound uses: use one of {', '.join(INPUTS)}")
-    given = {"gap": float(gap)} | {name: float(value) for name, value in numbers.items()}
+    given = {name: float(value) for name, value in numbers.items()}
     if given.get("r") != math.inf:
         not_negative(**{name: value for name, value in given.items() if name == "r"})
     not_negative(**{name: value for name, value in given.items() if name != "r"})
@@ -191,15 +194,12 @@ def step_sizes(
         counts(N=N, n=n)
         not_negative(memory_size=memory_size)
         evaluations = int(N) * (int(n) + int(E) - 1 + int(memory_size))
-    values: dict[sp.Symbol, Any] = {
-        L_symbol: L,
-        m_symbol: m,
-        E_symbol: E,
-        T_symbol: T,
-        alpha_symbol: alpha,
-        beta_symbol: beta,
-    }
+    values: dict[sp.Symbol, Any] = {L_symbol: L, m_symbol: m, E_symbol: E, T_symbol: T}
     values |= {INPUTS[name][0]: value * value if name == "omega" else value for name, value in given.items()}
+    holds = not not_as_printed(["cflag.thm5"])
+    answer = c_flag_answer(values, RELATIONS, alpha, beta, measured=measured, holds=holds)
+    taken = chosen(answer, steps)
+    values |= {alpha_symbol: taken["alpha"], beta_symbol: taken["beta"]}
     rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [_MEASURED[name] for name in measured])
     theorems = c_flag_theorems()
     bounds = predict(theorems, rows, values, epsilon=epsilon)
@@ -207,10 +207,10 @@ def step_sizes(
         L=float(L),
         m=float(m),
         E=int(E),
-        alpha=float(alpha),
-        beta=float(beta),
+        **taken,
         T=int(T),
         epsilon=epsilon,
+        answer=answer,
         numbers=given,
         conditions=rows,
         bounds=bounds,

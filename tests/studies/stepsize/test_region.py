@@ -74,13 +74,13 @@ def test_the_region_is_where_the_inequalities_hold(setting):
 
 def test_below_the_target_line_the_theorem_gives_the_target():
     setting = SETTINGS[0]
-    plane = region(step_sizes(**setting, **POINT, epsilon=0.05))
+    plane = region(step_sizes(**setting, **POINT, epsilon=0.05, gap=1.0))
     lines = {one.name: one for one in plane.boundaries if one.kind == "target"}
     assert set(lines) == set(TARGETS)
     for name, line in lines.items():
         alpha, beta = line.x[-1], line.y[-1]
         for scale, enough in ((0.99, True), (1.01, False)):
-            found = step_sizes(**setting, alpha=alpha * (1 - 1e-12), beta=beta * scale, grad_g=1.0)
+            found = step_sizes(**setting, alpha=alpha * (1 - 1e-12), beta=beta * scale, gap=1.0, grad_g=1.0)
             (value,) = [row.value for row in found.bounds if row.claim == name]
             assert (value <= 0.05) is enough
     assert {name for name, _, _ in plane.best} == {f"largest beta, {claim}" for claim in TARGETS}

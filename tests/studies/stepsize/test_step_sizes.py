@@ -372,7 +372,7 @@ def test_bad_input_of_the_cfl_conditions(values, message):
 
 def test_stepsize_of_cfl(cflag):
     command = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 10, "--eta-l", 0.002, "--T", 100, "--A", 0.5)
-    code, out, _ = cflag(*command, "--D", 1, "--R", 0.5)
+    code, out, _ = cflag(*command, "--D", 1, "--R", 0.5, "--details")
     assert code == 0
     assert "eta <= s/(12L)" in out
     _, out, _ = cflag(*command, "--format", "json")
@@ -384,7 +384,7 @@ def test_stepsize_of_cfl(cflag):
     ("arguments", "words"),
     [
         (("--K", "1", "--eta-l", "1", "--m", "0"), "--m is not an option of --paper cfl"),
-        (("--K", "1"), "--paper cfl needs --eta-l"),
+        (("--eta-l", "1"), "--paper cfl needs --K"),
     ],
 )
 def test_options_of_the_other_paper(cflag, arguments, words):
