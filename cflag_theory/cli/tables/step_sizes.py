@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.stepsize.best_rates import Best
-from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
-from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
 from cflag_theory.studies.stepsize.conditions import StepSize, StepSizes
 from cflag_theory.studies.stepsize.estimates import Estimates
 from cflag_theory.studies.stepsize.predicted import INPUTS, Bound
 from cflag_theory.studies.stepsize.safe import Choice, short
+
+if TYPE_CHECKING:
+    # The symbols of the other paper take long to make.
+    from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
+    from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
 
 _WIDTH = 100
 #: Width of every column by name; None where it takes what is left.
@@ -51,10 +55,10 @@ def answer(found: StepSizes | CFLStepSizes) -> None:
     if shown:
         _table(console, "", columns, shown)
         console.print()
-    if isinstance(found, CFLStepSizes):
+    if not isinstance(found, StepSizes):
         console.say(f"with {_given(found.numbers)}")
         if best:
-            _cfl_best(console, [row for row in best if isinstance(row, CFLBest)], found.epsilon)
+            _cfl_best(console, [row for row in best if not isinstance(row, Best | Choice)], found.epsilon)
         return
     missing = dict.fromkeys(name for one in choices for name in one.missing)
     if missing:
