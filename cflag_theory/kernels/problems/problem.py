@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.drifts import Drift
 from cflag_theory.kernels.cfl.windows import Windows
 from cflag_theory.kernels.numbers import Array, Ints
@@ -24,6 +25,8 @@ from cflag_theory.kernels.own.potentials import OWN, potential_name
 from cflag_theory.shown import Sheet, Shown, number
 
 EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
+#: Of values that a function is never below.
+LOWER_BOUND = "lower bound"
 #: Of a user's own functions: taken from the user, who answers for it.
 STATED = "stated"
 
@@ -38,6 +41,11 @@ class Constant:
 
     def __str__(self) -> str:
         return f"{self.value} ({self.kind}: {self.why})"
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise InvalidInput(f"a constant is not known ({self.why}): measure it along a run, or state it")
+        return float(self.value)
 
 
 class Functions(Protocol):
@@ -136,6 +144,33 @@ class Problem(Shown):
     notes: tuple[str, ...] = ()
     drift: Drift | None = None
     windows: Windows | None = None
+
+    @property
+    def L(self) -> Constant:
+        """L of every f_i and g_i, hence of f, g and h."""
+        return self.constants["L"]
+
+    @property
+    def m(self) -> Constant:
+        """m of (27) if all past data are in memory; `bias_bound(problem, memory)` gives it for another memory."""
+        from cflag_theory.kernels.memory import bias, memory
+
+        return bias.bias_bound(self, memory.everything())
+
+    @property
+    def r(self) -> Constant:
+        """r of Assumption 3 if all past data are in memory; else `ratio_bound(problem, memory)`."""
+        from cflag_theory.kernels.memory import bias, memory
+
+        known = self.constants.get("r")
+        return bias.ratio_bound(self, memory.everything()) if known is None else known
+
+    @property
+    def lower(self) -> Constant:
+        """A number that f is never below."""
+        from cflag_theory.kernels.problems.lowest import lower_bound
+
+        return lower_bound(self)
 
     @property
     def own(self) -> bool:
