@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def read_table(
         cells = text.columns[text.names.index(name)]
         values = _numbers(path, text, name, cells)
         if values is None:
-            words[name] = known = sorted({cell for cell in cells if not _is_missing(cell)})
+            words[name] = known = _words(cells)
             places = {word: float(place) for place, word in enumerate(known)}
             values = np.array([places.get(cell, math.nan) for cell in cells])
         roles[name] = values
@@ -133,8 +134,17 @@ def _is_missing(cell: str) -> bool:
     return cell.casefold() in MISSING
 
 
+def _words(cells: Sequence[str]) -> list[str]:
+    return sorted(cell for cell in set(cells) if not _is_missing(cell))
+
+
 def _numbers(path: Path, text: Text, name: str, cells: Sequence[str]) -> Array | None:
     """The numbers of a column, NaN where one is missing; None for words."""
+    # What is plain is most, and Python's own reading is the quick one; it takes 1_000 too, which nobody means.
+    with suppress(ValueError):
+        plain = np.array([float(cell) for cell in cells])
+        if np.isfinite(plain).all() and not any("_" in cell for cell in cells):
+            return plain
     found = [math.nan if _is_missing(cell) else number(cell, text.decimal) for cell in cells]
     strange = [place for place, one in enumerate(found) if one is None or math.isinf(one)]
     if strange:
@@ -160,9 +170,9 @@ def _features(
             continue
         why = "as asked" if name in reading.drop else "no name" if unnamed and reading.features is None else ""
         values = None if why else _numbers(path, text, name, cells)
-        words = sorted({cell for cell in cells if not _is_missing(cell)})
-        if reading.features is None:
-            why = why or _useless(name, words, values, len(cells))
+        words = [] if why or values is not None else _words(cells)
+        if not why and reading.features is None:
+            why = _useless(name, words if values is None else np.unique(values[~np.isnan(values)]), values, len(cells))
         if not why and values is None and len(words) > reading.levels:
             why = f"{len(words)} words, more than levels = {reading.levels}"
         if why:
@@ -182,13 +192,13 @@ def _features(
     return blocks, notes
 
 
-def _useless(name: str, words: Sequence[str], values: Array | None, rows: int) -> str:
+def _useless(name: str, different: Sequence[str] | Array, values: Array | None, rows: int) -> str:
     """Why a column is no feature, or nothing."""
-    if not words:
+    if len(different) == 0:
         return "empty"
-    if len(words) == 1 and rows > 1:
-        return f"always {words[0]}"
-    if len(words) < rows:
+    if len(different) == 1 and rows > 1:
+        return f"always {short(different[0])}"
+    if len(different) < rows:
         return ""
     if values is None:
         return "another word in each row" if rows >= _COUNTED else ""
@@ -238,7 +248,7 @@ def _kind(
 def _unlabelled(path: Path, text: Text, reading: Reading, asked: Sequence[str]) -> DataError:
     """The error that proposes a column as the label: one called so, the only one of words, or the last."""
     columns = {
-        name: sorted({cell for cell in cells if not _is_missing(cell)})
+        name: _words(cells)
         for name, unnamed, cells in zip(text.names, text.unnamed, text.columns, strict=True)
         if not unnamed and name not in (*asked, *reading.drop) and text.names.count(name) == 1
     }

@@ -205,9 +205,10 @@ def _split(text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
     for cells in reader:
         if delimiter == " " and cells and not cells[-1]:
             cells.pop()
-        if len(cells) > 1 or any(cell.strip() for cell in cells):
+        cells = [cell.strip() for cell in cells]
+        if len(cells) > 1 or any(cells):
             lines.append(reader.line_num)
-            rows.append([cell.strip() for cell in cells])
+            rows.append(cells)
     return lines, rows
 
 
