@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,26 @@ def test_a_missing_label_column_names_the_columns(cflag, table):
         err.split("; try: ")[1]
         == f"cflag simulate --data {table} --beta 0.01 --alpha 0.1 --T 2 --E 2 --label-column=site\n"
     )
+
+
+LEARN = ("--T", "2", "--E", "1", "--replicas", "2", "--clients", "1")
+WORDS = {
+    **{command: (*words, "--clients", "1", "--past-classes", "b") for command, words in RUNS.items()},
+    "forgetting": (*LEARN, "--past-classes", "b"),
+    "tasks": (*LEARN, "--task", "b", "--task", "a", "--learner", "fedtrack"),
+}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_the_command_that_a_message_proposes_runs(command, cflag, tmp_path):
+    path = tmp_path / "leaves.csv"
+    path.write_text("\n".join(["kind;width;", *(f"{'ab'[k % 2]};{k * k % 7},5;{k}" for k in range(16))]))
+    code, _, err = cflag(command, "--data", path, *WORDS[command])
+    assert code == 2
+    proposed = shlex.split(err.partition("; try: ")[2])
+    assert proposed[-1] == "--label-column=kind"
+    code, _, err = cflag(*proposed[1:])
+    assert code == 0, err
 
 
 @pytest.mark.parametrize("command", RUNS)
