@@ -59,7 +59,7 @@ COMMANDS = [
     "sharp lemma13 --n 3 --E 4 --out new",
     "list lemma",
     "show cflag.eq7 --format json",
-    f"{ON_DATA} --data data.csv --missing mean --scale --read levels=20 --read target=classes --features a,b --describe",
+    f"{ON_DATA} --data data.csv --missing mean --scale --read levels=9 --read target=classes --features a,b --describe",
 ]
 #: Files that a command reads, with its words. What a damaged file asks for beside them takes no longer.
 READ = {
