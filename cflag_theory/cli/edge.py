@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import shlex
 import sys
 import tempfile
 import traceback
@@ -45,7 +46,7 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
-        code = _say(str(error))
+        code = _say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *error.add])}" if error.add else ""))
     except BrokenPipeError:
         code = 1
     except OSError as error:

@@ -18,20 +18,36 @@ DialOption = Annotated[
     list[str] | None, typer.Option("--dial", help="A parameter of the problem, KEY=VALUE; repeatable.")
 ]
 DataOption = Annotated[
-    str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels; see docs/data.md.")
+    str | None, typer.Option(help="Real data: digits, or a .npz, .csv, .tsv, .txt or .csv.gz file; see docs/data.md.")
 ]
+FeaturesOption = Annotated[
+    str | None, typer.Option(help="Columns to use, such as age,income; default: all that tell something.")
+]
+MissingOption = Annotated[
+    str | None, typer.Option(help="drop, the default: rows with missing values; or mean: of the column.")
+]
+ScaleOption = Annotated[bool, typer.Option("--scale", help="Give features mean 0 and variance 1.")]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read", help="encoding, delimiter, decimal, header, levels, target or drop of a table, KEY=VALUE; repeatable."
+    ),
+]
+DescribeOption = Annotated[bool, typer.Option("--describe", help="Say how the data are read, and run nothing.")]
 ClientsOption = Annotated[int, typer.Option(help="Clients that the real data are split among.")]
 ZetaOption = Annotated[float, typer.Option(help="Dirichlet parameter of the split of real data.")]
-PastOption = Annotated[str | None, typer.Option(help="Classes of the past task, such as 0-4, the default for digits.")]
+PastOption = Annotated[
+    str | None, typer.Option(help="Classes of the past task, such as 0-4 (so for digits), or words.")
+]
 CurrentOption = Annotated[
-    str | None, typer.Option(help="Classes of the current task, such as 5-9, the default for digits.")
+    str | None, typer.Option(help="Classes of the current task, such as 5-9 (so for digits), or words.")
 ]
 LabelColumnOption = Annotated[
-    str | None, typer.Option(help="Column (npz: array) of the labels; default: label (npz: labels).")
+    str | None, typer.Option(help="Column (npz: array) of the labels or of y; default: label (npz: labels).")
 ]
 TaskColumnOption = Annotated[
     str | None,
-    typer.Option(help="Column of two numbers: the smaller marks the past task; default: halves of the file."),
+    typer.Option(help="Column of two values: the smaller marks the past task; default: halves of the file."),
 ]
 ClientColumnOption = Annotated[
     str | None, typer.Option(help="Column of the clients; default: drawn, see --clients and --zeta.")

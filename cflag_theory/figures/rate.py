@@ -69,7 +69,7 @@ def rate_figure(studies: Any) -> Picture:
 
 def finding(study: Mapping[str, Any]) -> str:
     """What a study shows in a few words, computed from its numbers."""
-    curve = study["curves"]["f"]
+    curve = followed(study)
     said = [_fall(curve["fit"], promised=bool(study["bounds"]) and study["power"] == 0.5)]
     lost = max(study.get("diverged", [0]))
     if lost:
@@ -114,7 +114,7 @@ def _fall(fit: Mapping[str, Any] | None, *, promised: bool) -> str:
 
 def _crossed(study: Mapping[str, Any], bound: Mapping[str, Any]) -> int | None:
     """The first T at which the whole band lies above a bound."""
-    for T, value, one in zip(study["horizons"], bound["values"], study["curves"]["f"]["band"], strict=True):
+    for T, value, one in zip(study["horizons"], bound["values"], followed(study)["band"], strict=True):
         if value is not None and one is not None and one[0] > value * (1 + 1e-9):
             return int(T)
     return None
@@ -122,7 +122,7 @@ def _crossed(study: Mapping[str, Any], bound: Mapping[str, Any]) -> int | None:
 
 def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]:
     """Draw a study; what is to be written at the right ends."""
-    T, curve = horizons_of(study), study["curves"]["f"]
+    T, curve = horizons_of(study), followed(study)
     measured = numbers(curve["min_mean"])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -150,7 +150,9 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
     axes.annotate(
         below, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, va="bottom"
     )
-    axes.set(xlabel="rounds T", ylabel=r"$\min_t$ mean $\|\nabla f(x_t)\|^2$, past task")
+    own = study.get("objective", "f")
+    whose = {"f": "past task", "g": "current task, all that it sees"}[own]
+    axes.set(xlabel="rounds T", ylabel=rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, {whose}")
     return names
 
 
@@ -182,13 +184,19 @@ def _seen(study: Mapping[str, Any]) -> str:
 
     said = [
         f"{study['title']}: {finding(study)}",
-        f"measured ||grad f||^2 from {ends(study['curves']['f']['min_mean'])}",
+        f"measured ||grad {study.get('objective', 'f')}||^2 from {ends(followed(study)['min_mean'])}",
     ]
     for whose, claims in (("the paper's bound", PAPER), ("ours", OURS)):
         bound = chosen(study, claims)
         if bound is not None:
             said.append(f"{whose}, {named(bound)}, from {ends(bound['values'])}")
     return "; ".join(said) + "."
+
+
+def followed(study: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The curve of the algorithm's own objective: g without a memory step."""
+    curve: Mapping[str, Any] = study["curves"][study.get("objective", "f")]
+    return curve
 
 
 def horizons_of(study: Mapping[str, Any]) -> _Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from cflag_theory.figures.rate import band, horizons_of, last, named, numbers, positive
+from cflag_theory.figures.rate import band, followed, horizons_of, last, named, numbers, positive
 from cflag_theory.figures.style import REFERENCE, Picture, house_style, name_ends, name_line, plain
 
 # The bound of each study: the first of these that is proved for it.
@@ -38,7 +38,7 @@ def rate_family_figure(family: Any) -> Picture:
         for axes in (above, below):
             axes.set_yscale("log")
         for study, value, colour in zip(studies, values, colours, strict=True):
-            T, curve = horizons_of(study), study["curves"]["f"]
+            T, curve = horizons_of(study), followed(study)
             measured, name = positive(curve["min_mean"]), f"{family['varied']} = {value:g}"
             band(above, T, curve["band"], colour, 0.15)
             above.plot(T, measured, "o-", color=colour, markersize=4, label=name)
@@ -51,13 +51,16 @@ def rate_family_figure(family: Any) -> Picture:
                 quotient[~np.isfinite(quotient)] = np.nan
                 below.plot(T, quotient, "s-", color=colour, markersize=3.5, label=bound["claim"])
                 under.append((last(quotient), f"{name}: {named(bound)}", colour))
-        first, T = studies[0]["curves"]["f"]["min_mean"][0] / 1.6, horizons_of(studies[0])
+        first, T = followed(studies[0])["min_mean"][0] / 1.6, horizons_of(studies[0])
         for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
             above.plot(T, first * (T / T[0]) ** power, ":", color=REFERENCE, linewidth=1, label=f"slope {words}")
         above.set_title(f"{_finding(family)}", loc="left", fontsize=11.5, fontweight="bold", pad=22)
         beside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         above.annotate(f"{studies[0]['title']}, {family['varied']} varied", (0, 1), (0, 6), fontsize=8.5, **beside)
-        above.set_ylabel(r"$\min_t$ mean $\|\nabla f(x_t)\|^2$, 95% band; dashed: proved bound on the mean over $t$")
+        own = studies[0].get("objective", "f")
+        above.set_ylabel(
+            rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, 95% band; dashed: proved bound on the mean over $t$"
+        )
         below.axhline(1.0, color=REFERENCE, linewidth=1)
         below.set(xlabel="rounds T", ylabel="proved bound / measured mean")
         figure.alt = f"{studies[0]['title']}: {_finding(family)}. {'; '.join(words for _, words, _ in over)}."
@@ -75,7 +78,7 @@ def _finding(family: Mapping[str, Any]) -> str:
     falls: list[str] = []
     slopes = []
     for study, value in zip(family["studies"], family["values"], strict=True):
-        fit = study["curves"]["f"]["fit"]
+        fit = followed(study)["fit"]
         if fit is None:
             continue
         (falls if fit["floor"] is None else stays).append(f"{value:g}")

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from cflag_theory.kernels.problems.data import load_data
     from cflag_theory.kernels.problems.problem import Components, Constant, Problem
+    from cflag_theory.kernels.problems.table import Reading
     from cflag_theory.kernels.problems.tasks import TaskSequence, load_tasks, random_tasks, task_sequence
     from cflag_theory.kernels.simulation import simulate
     from cflag_theory.kernels.trace.store import read_trace, write_trace
@@ -57,6 +58,7 @@ __all__ = [
     "Drift",
     "Memory",
     "Problem",
+    "Reading",
     "RoundWeights",
     "Status",
     "TaskSequence",
@@ -109,6 +111,7 @@ _HOMES = {
     "memory.bias": ("bias_bound", "ratio_bound"),
     "memory.buffers": ("Buffer", "reservoir", "ring", "unlimited"),
     "problems.data": ("load_data",),
+    "problems.table": ("Reading",),
     "cfl.drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
     "cfl.drifts": ("Drift",),
     "memory.memory": ("Memory", "class_balanced", "everything", "given", "rotation_bias", "sign_bias", "uniform"),

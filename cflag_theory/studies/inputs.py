@@ -55,6 +55,13 @@ def integers(words: str, what: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def classes(words: str, what: str, data: str) -> tuple[int | str, ...]:
+    """Classes from "0-4", "0,1" or, of a table, "setosa,virginica"."""
+    if any(letter.isalpha() for letter in words) and data != "digits" and not data.endswith(".npz"):
+        return tuple(word.strip() for word in words.split(","))
+    return integers(words, what)
+
+
 @dataclass(frozen=True)
 class Columns:
     """What the columns of a data file are, and which loss they make, as the command line has it.
@@ -62,11 +69,13 @@ class Columns:
     Attributes
     ----------
     label_column, task_column, client_column : str, optional
-        Names of columns of a csv file, or of arrays of an npz file.
+        Names of columns of a table, or of arrays of an npz file.
     positive : str, optional
         Labels with target +1, such as "1,3".
-    potential : str, optional
-        As `load_data` takes it.
+    potential, features, missing, scale
+        As `load_data` takes them.
+    read : tuple of str
+        What else says how a table is read, KEY=VALUE, such as "delimiter=;".
     """
 
     label_column: str | None = None
@@ -74,14 +83,21 @@ class Columns:
     client_column: str | None = None
     positive: str | None = None
     potential: str | None = None
+    features: str | None = None
+    missing: str | None = None
+    scale: bool = False
+    read: tuple[str, ...] = ()
 
     def words(self, data: str) -> dict[str, Any]:
         """The arguments of `load_data` that are set."""
-        found = {name: value for name, value in asdict(self).items() if value is not None}
+        found = {name: value for name, value in asdict(self).items() if value is not None and name != "read"}
+        for words in self.read:
+            name, value = _setting("read", words, "delimiter=;")
+            found[name] = value if name == "levels" else words.partition("=")[2]
         if data.endswith(".npz") and "label_column" in found:
             found["labels_array"] = found.pop("label_column")
         if found.get("positive", "odd") != "odd":
-            found["positive"] = integers(found["positive"], "positive")
+            found["positive"] = classes(found["positive"], "positive", data)
         return found
 
 
@@ -110,16 +126,17 @@ def read_problem(
             )
         return load_data(
             data,
-            past_classes=None if past_classes is None else integers(past_classes, "past classes"),
-            current_classes=None if current_classes is None else integers(current_classes, "current classes"),
+            past_classes=None if past_classes is None else classes(past_classes, "past classes", data),
+            current_classes=None if current_classes is None else classes(current_classes, "current classes", data),
             clients=clients,
             zeta=zeta,
             seed=seed,
             **columns.words(data),
         )
     given = {"clients": clients, "zeta": zeta, "past_classes": past_classes, "current_classes": current_classes}
+    defaults = {**SPLIT, **asdict(NO_COLUMNS)}
     for name, value in {**given, **asdict(columns)}.items():
-        if value != SPLIT.get(name):
+        if value != defaults.get(name):
             raise InvalidInput(
                 f"{name.replace('_', ' ')} = {value} is about real data: add --data, such as --data digits, or use "
                 "--dial for a synthetic problem"

@@ -20,15 +20,16 @@ VALUES = (*_NUMBERS.split(), *_WORDS.split(), "", " ", "\n", "\x1b[31m", "\udcff
 PLAIN = (None, True, -1, 0, 3, 10**30, 1e308, -1e-320, float("nan"), [], {}, [[]], [None], {"": 0})
 PLAIN += ("", "x", "1/0", "1e400000000", "../../x", "\x1b[31m", "9" * 5000)
 
-RUN = "simulate --problem glm --dial clients=2 --beta 0.01 --alpha 0.1 --T 2 --E 1 --replicas 2"
+ON_DATA = "simulate --beta 0.01 --alpha 0.1 --T 2 --E 1 --replicas 2"
+RUN = f"{ON_DATA} --problem glm --dial clients=2"
 RATE = "rate --problem separable --dial clients=2 --horizons 2,4 --replicas 2 --E 1"
 SWEEP = "sweep study.toml --jobs 1"
 BRIDGE = "bridge --clients 2 --model linear --method c_flag --rounds 1 --epochs 1 --seeds 1 --memory-size 5"
 STEPS = "stepsize --L 1 --m 0 --E 1 --alpha 1 --beta 0.1 --T 4"
 COMMANDS = [
     f"{RUN} --memory uniform --memory-size 2 --diagnostics all --every 2 --mode fast --seed 1 --out new/run.npz",
-    f"{RUN} --data data.csv --clients 2 --zeta 1.0 --past-classes 0-1 --current-classes 2,3 --potential cauchy",
-    f"{RUN} --data data.npz --clients 2",
+    f"{ON_DATA} --data data.csv --clients 2 --zeta 1.0 --past-classes 0-1 --current-classes 2,3 --potential cauchy",
+    f"{ON_DATA} --data data.npz --clients 2",
     "simulate --algorithm cfl --set past=taylor --set window=2 --problem evolving --beta 0.01 --T 3 --E 1",
     "simulate --problem own.py:problem --dial clients=2 --alpha 0.1 --beta 0.01 --T 2 --E 1 --participants 1",
     f"{RATE} --c 0.1 --a 0.5 --alpha-factor 1.0 --seed 0 --out new",
@@ -58,6 +59,7 @@ COMMANDS = [
     "sharp lemma13 --n 3 --E 4 --out new",
     "list lemma",
     "show cflag.eq7 --format json",
+    f"{ON_DATA} --data data.csv --missing mean --scale --read levels=9 --read target=classes --features a,b --describe",
 ]
 #: Files that a command reads, with its words. What a damaged file asks for beside them takes no longer.
 READ = {

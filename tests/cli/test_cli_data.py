@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from cflag_theory.cli.main import app
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 OPTIONS = (
     *("--label-column", "--positive", "--potential", "--task-column", "--past-classes", "--current-classes"),
-    *("--client-column", "--clients", "--zeta"),
+    *("--client-column", "--clients", "--zeta", "--features", "--missing", "--scale", "--describe", "--read"),
 )
 
 
@@ -76,7 +77,61 @@ def test_the_page_on_data_has_every_option(command):
 def test_a_missing_label_column_names_the_columns(cflag, table):
     code, _, err = cflag("simulate", "--data", table, *RUNS["simulate"])
     assert code == 2
-    assert "has no column 'label': its columns are a, b, ill, year, site" in err
+    assert "has no column 'label': its columns are a, b, ill, year, site; name the column of the labels" in err
+    # The command to copy is the one that was typed, with the column that is proposed.
+    assert (
+        err.split("; try: ")[1]
+        == f"cflag simulate --data {table} --beta 0.01 --alpha 0.1 --T 2 --E 2 --label-column=site\n"
+    )
+
+
+LEARN = ("--T", "2", "--E", "1", "--replicas", "2", "--clients", "1")
+WORDS = {
+    **{command: (*words, "--clients", "1", "--past-classes", "b") for command, words in RUNS.items()},
+    "forgetting": (*LEARN, "--past-classes", "b"),
+    "tasks": (*LEARN, "--task", "b", "--task", "a", "--learner", "fedtrack"),
+}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_the_command_that_a_message_proposes_runs(command, cflag, tmp_path):
+    path = tmp_path / "leaves.csv"
+    path.write_text("\n".join(["kind;width;", *(f"{'ab'[k % 2]};{k * k % 7},5;{k}" for k in range(16))]))
+    code, _, err = cflag(command, "--data", path, *WORDS[command])
+    assert code == 2
+    proposed = shlex.split(err.partition("; try: ")[2])
+    assert proposed[-1] == "--label-column=kind"
+    code, _, err = cflag(*proposed[1:])
+    assert code == 0, err
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_data_are_described_and_nothing_runs(command, cflag, table):
+    lines = table.read_text().replace("ill", "y").splitlines()
+    table.write_text("\n".join(f"{k or ''},{line}" for k, line in enumerate(lines)))
+    options = ("--read", "target=classes", "--scale", "--features", "a,b", *RUNS[command])
+    code, out, err = cflag(command, "--data", table, "--describe", *options)
+    assert code == 0, err
+    for words in ("proposed: --label-column=y", "all columns that --features does not name are left out", "(--scale)"):
+        assert words in out
+    assert "at x_0" not in out
+    code, out, err = cflag(command, "--data", table, "--describe", *options, "--format", "json")
+    assert json.loads(out)["notes"][0] == "proposed: --label-column=y"
+    assert json.loads(out)["constants"]["L"]
+
+
+def test_an_unknown_way_to_read_lists_what_there_is(cflag, table):
+    for option, words in (
+        (("--read", "colour=red"), "no option 'colour': use one of encoding, delimiter"),
+        (("--read", "header=maybe"), "header is 'maybe': use first or none"),
+        (("--missing", "median"), "missing is 'median': use drop or mean"),
+    ):
+        code, _, err = cflag("simulate", "--data", table, *RUNS["simulate"], *option)
+        assert code == 2
+        assert words in err
+    code, _, err = cflag("simulate", *RUNS["simulate"], "--scale")
+    assert code == 2
+    assert "scale = True is about real data: add --data" in err
 
 
 def test_a_sweep_takes_the_same_options(cflag, table):

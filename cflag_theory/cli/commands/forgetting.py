@@ -14,6 +14,7 @@ from cflag_theory.cli.options import (
     CurrentOption,
     DataOption,
     DialOption,
+    LabelColumnOption,
     MemoryOption,
     MemorySizeOption,
     PastOption,
@@ -48,6 +49,7 @@ def forgetting_command(
     zeta: LevelOption = None,
     past_classes: PastOption = None,
     current_classes: CurrentOption = None,
+    label_column: LabelColumnOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -82,7 +84,7 @@ def forgetting_command(
         sentences,
         synthetic_cases,
     )
-    from cflag_theory.studies.inputs import integers, read_dials, read_memory
+    from cflag_theory.studies.inputs import Columns, classes, read_dials, read_memory
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
@@ -95,14 +97,15 @@ def forgetting_command(
         cases += synthetic_cases(problem or "default", kept, dials=read_dials(dial or ()), seed=seed)
     if data is not None or (both and not dial):
         kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=True)
+        source = data or "digits"
         split = {
-            "past_classes": integers(past_classes or "0-4", "past classes"),
-            "current_classes": integers(current_classes or "5-9", "current classes"),
+            "past_classes": past_classes and classes(past_classes, "past classes", source),
+            "current_classes": current_classes and classes(current_classes, "current classes", source),
             "clients": clients,
             "seed": seed,
         }
         try:
-            cases += data_cases(data or "digits", kept, zeta=zeta, **split)
+            cases += data_cases(source, kept, zeta=zeta, **split, **Columns(label_column).words(source))
         except MissingExtra as error:
             if data is not None:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,14 +18,19 @@ from cflag_theory.cli.options import (
     ClientsOption,
     CurrentOption,
     DataOption,
+    DescribeOption,
     DialOption,
+    FeaturesOption,
     LabelColumnOption,
     MemoryOption,
     MemorySizeOption,
+    MissingOption,
     PastOption,
     PositiveOption,
     PotentialOption,
+    ReadOption,
     RedrawOption,
+    ScaleOption,
     SetOption,
     TaskColumnOption,
     ZetaOption,
@@ -68,6 +74,11 @@ def rate_command(
     client_column: ClientColumnOption = None,
     positive: PositiveOption = None,
     potential: PotentialOption = None,
+    features: FeaturesOption = None,
+    missing: MissingOption = None,
+    scale: ScaleOption = False,
+    read: ReadOption = None,
+    describe: DescribeOption = False,
     algorithm: AlgorithmOption = "c_flag",
     set_: SetOption = None,
     memory: MemoryOption = None,
@@ -115,7 +126,9 @@ def rate_command(
         lengths = _horizons(horizons, up_to)
         cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
         return
-    columns = Columns(label_column, task_column, client_column, positive, potential)
+    columns = Columns(
+        label_column, task_column, client_column, positive, potential, features, missing, scale, tuple(read or ())
+    )
     own = any(
         (
             algorithm != "c_flag",
@@ -153,6 +166,11 @@ def rate_command(
         mode=mode,
         seed=seed,
     )
+    if describe:
+        from cflag_theory.cli.tables.trace import describe as describe_problem
+
+        describe_problem(lambda columns: replace(case, columns=columns).build()[0], columns, format)
+        return
     store = None if out is None else out / FILE
     try:
         if vary is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +16,20 @@ from cflag_theory.cli.options import (
     ClientsOption,
     CurrentOption,
     DataOption,
+    DescribeOption,
     DialOption,
+    FeaturesOption,
     LabelColumnOption,
     MemoryOption,
     MemorySizeOption,
+    MissingOption,
     PastOption,
     PositiveOption,
     PotentialOption,
     ProblemOption,
+    ReadOption,
     RedrawOption,
+    ScaleOption,
     SetOption,
     StepsOption,
     TaskColumnOption,
@@ -50,6 +56,11 @@ def simulate_command(
     client_column: ClientColumnOption = None,
     positive: PositiveOption = None,
     potential: PotentialOption = None,
+    features: FeaturesOption = None,
+    missing: MissingOption = None,
+    scale: ScaleOption = False,
+    read: ReadOption = None,
+    describe: DescribeOption = False,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -77,7 +88,11 @@ def simulate_command(
 
     if out is not None:
         check_file_writable(out, begins=b"PK")
-    chosen = read_problem(
+    columns = Columns(
+        label_column, task_column, client_column, positive, potential, features, missing, scale, tuple(read or ())
+    )
+    build = partial(
+        read_problem,
         problem=problem,
         dials=dial or (),
         data=data,
@@ -85,9 +100,12 @@ def simulate_command(
         zeta=zeta,
         past_classes=past_classes,
         current_classes=current_classes,
-        columns=Columns(label_column, task_column, client_column, positive, potential),
         seed=seed,
     )
+    if describe:
+        tables.describe(lambda columns: build(columns=columns), columns, format)
+        return
+    chosen = build(columns=columns)
     row = read_algorithm(algorithm, set_ or ())
     # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw

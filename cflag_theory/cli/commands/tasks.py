@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, LevelOption, ReplicasOption, require_fitting
-from cflag_theory.cli.options import ClientsOption, DataOption, StepsOption
+from cflag_theory.cli.options import ClientsOption, DataOption, LabelColumnOption, StepsOption
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study, take_folder
 from cflag_theory.errors import MissingExtra
 
@@ -33,6 +33,7 @@ def tasks_command(
     task: Annotated[
         list[str] | None, typer.Option(help="Classes of one task of real data, such as 0-1, in order; repeatable.")
     ] = None,
+    label_column: LabelColumnOption = None,
     dial: Annotated[
         list[str] | None, typer.Option("--dial", help="A dial of the synthetic tasks, such as tasks=5; repeatable.")
     ] = None,
@@ -64,7 +65,7 @@ def tasks_command(
     from cflag_theory.studies.forgetting.heterogeneity import Setting
     from cflag_theory.studies.forgetting.task_paths import read_learner
     from cflag_theory.studies.forgetting.tasks import task_study
-    from cflag_theory.studies.inputs import integers, read_dials
+    from cflag_theory.studies.inputs import Columns, classes, read_dials
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
@@ -75,13 +76,11 @@ def tasks_command(
     if data is None:
         sequences.append(with_dials("the synthetic sequence", random_tasks, {"seed": seed, **read_dials(dial or ())}))
     if data is not None or not dial:
-        groups = [integers(words, "task") for words in task] if task else PAIRS
+        source = data or "digits"
+        groups = [classes(words, "task", source) for words in task] if task else PAIRS
+        split = {"clients": clients, "zeta": 1.0 if zeta is None else zeta, "seed": seed}
         try:
-            sequences.append(
-                load_tasks(
-                    data or "digits", tasks=groups, clients=clients, zeta=1.0 if zeta is None else zeta, seed=seed
-                )
-            )
+            sequences.append(load_tasks(source, tasks=groups, **split, **Columns(label_column).words(source)))
         except MissingExtra as error:
             if data is not None:
                 raise

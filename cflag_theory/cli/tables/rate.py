@@ -20,22 +20,22 @@ def rate(study: Rate) -> None:
     for note in study.notes:
         console.say("  " + note)
     console.say(_setting(study))
-    of_f = study.curves["f"]
+    own, of_own = _GRADIENTS[study.objective], study.curves[study.objective]
     rows = [
         (
             str(T),
-            f"{of_f.min_mean[k]:.4e}",
-            f"[{of_f.band[k][0]:.3e}, {of_f.band[k][1]:.3e}]",
+            f"{of_own.min_mean[k]:.4e}",
+            f"[{of_own.band[k][0]:.3e}, {of_own.band[k][1]:.3e}]",
             *(() if study.exact is None else (f"{study.exact.least[k]:.4e}",)),
-            _number(of_f.mean[k]),
-            f"{of_f.mean_min[k]:.4e}",
+            _number(of_own.mean[k]),
+            f"{of_own.mean_min[k]:.4e}",
             _number(study.theorem2[k]),
-            _quotient(study.theorem2[k], of_f.min_mean[k]),
+            _quotient(study.theorem2[k], of_own.min_mean[k]),
         )
         for k, T in enumerate(study.horizons)
     ]
     exact = () if study.exact is None else ("closed form",)
-    header = ("T", "min mean |grad f|^2", "95% band", *exact, "mean over t", "mean of minima", "Theorem 2", "/measured")
+    header = ("T", f"min mean {own}", "95% band", *exact, "mean over t", "mean of minima", "Theorem 2", "/measured")
     console.table(header, rows)
     for T, count in zip(study.horizons, study.diverged, strict=True):
         if count:
@@ -62,7 +62,7 @@ def family(found: RateFamily) -> None:
             (
                 f"{value:g}",
                 f"{study.min_mean[-1]:.3e}",
-                _fit(study.curves["f"].fit),
+                _fit(study.curves[study.objective].fit),
                 f"{study.alpha:.3g}",
                 f"{study.m:.3g}",
                 f"{study.r_met:.3g}",

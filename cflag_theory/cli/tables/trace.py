@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from cflag_theory.cli.shell import Format, print_json
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.errors import DataError
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.studies.inputs import Columns
 from cflag_theory.studies.sweeps.rows import Line
 
 
@@ -31,6 +35,27 @@ def summary(problem: Problem, trace: Trace) -> dict[str, Any]:
         if name in trace.columns:
             found[name] = float(trace.column(name).sum(axis=1).mean())
     return found
+
+
+def describe(build: Callable[[Columns], Problem], columns: Columns, format: Format) -> None:
+    """What would be done with data: a label column that is not named is the one that is proposed."""
+    proposed: tuple[str, ...] = ()
+    try:
+        problem = build(columns)
+    except DataError as error:
+        if not error.add:
+            raise
+        proposed = error.add
+        problem = build(replace(columns, label_column=proposed[0].partition("=")[2]))
+    said = [*(f"proposed: {words}" for words in proposed), *problem.notes]
+    constants = {name: str(constant) for name, constant in problem.constants.items()}
+    if format is Format.json:
+        print_json({"problem": problem.name, "notes": said, "constants": constants})
+        return
+    console = Page()
+    console.say(problem.name, style="bold")
+    for line in (*said, *(f"{name} = {words}" for name, words in constants.items())):
+        console.say("  " + line)
 
 
 def _finite(value: float) -> float | str:

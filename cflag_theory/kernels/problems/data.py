@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import math
-from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,11 @@ from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.kernels.archives import Unreadable, read_arrays
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.potentials import OWN, Potential, potential_code
+from cflag_theory.kernels.problems.columns import Table, read_table
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import Problem
+from cflag_theory.kernels.problems.table import Reading
 from cflag_theory.kernels.problems.validation import as_size, generator
-from cflag_theory.sizes import require_room
 
 #: The losses of z = a.x and y by the name of their potential, for readers.
 _LOSSES = {
@@ -32,25 +31,27 @@ _LOSSES = {
 }
 #: The largest feature: sums of squares of products stay finite.
 LARGEST = 1e60
+_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 
 
 def load_data(
     source: str | Path,
     *,
-    past_classes: Sequence[int] | None = None,
-    current_classes: Sequence[int] | None = None,
+    past_classes: Sequence[int | str] | None = None,
+    current_classes: Sequence[int | str] | None = None,
     clients: int = 5,
     zeta: float = 1.0,
     potential: str | Potential = "cauchy",
-    positive: str | Sequence[int] | None = None,
-    label_column: str = "label",
+    positive: str | Sequence[int | str] | None = None,
+    label_column: str | None = None,
     task_column: str | None = None,
     client_column: str | None = None,
     features_array: str = "features",
     labels_array: str = "labels",
     seed: int = 0,
+    **reading: Any,
 ) -> Problem:
-    """A glm problem with components phi(a.x - y), a = (features, 1) and y = +1 for positive classes, else -1.
+    """A glm problem with components phi(a.x - y), a = (features, 1): y = +1 for positive classes, else -1, or a number.
 
     The past and the current task are, in this order: with `task_column`, the samples of the smaller and of the larger
     of its two values; with lists of classes, the samples of these classes; for the digits, the classes 0 to 4 and 5 to
@@ -60,9 +61,9 @@ def load_data(
     ----------
     source : str or Path
         "digits" (the handwritten digits that scikit-learn bundles, pixels scaled to [0, 1]); or FILE.npz with arrays
-        of shape (n, d) and (n,); or FILE.csv with a header line, a column of labels, and features in all columns that
-        are not named here. Labels are integers, features finite numbers; features are not scaled.
-    past_classes, current_classes : sequence of int, optional
+        of shape (n, d) and (n,); or a text table (.csv, .tsv, .txt, .data, packed with gzip or not), whose features are
+        all columns that are not named here and that tell something.
+    past_classes, current_classes : sequence of int or str, optional
         Disjoint; samples of other classes are left out. If one is given alone, the other is all other classes.
     clients : int
         For each class of each task, the clients' shares are drawn from Dirichlet(zeta, ..., zeta). Clients without past
@@ -71,15 +72,17 @@ def load_data(
         Small: each client sees few classes. Large: all clients see the same mixture.
     potential : str or Potential
         The loss, as `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
-    positive : "odd" or sequence of int, optional
+    positive : "odd" or sequence of int or str, optional
         The classes with target +1; default: of two labels the larger, of more the odd ones.
     label_column, task_column, client_column : str
-        Columns of a csv file, arrays of an npz file: the labels (csv only), tasks and clients; default: tasks as above,
-        clients drawn.
+        Columns of a table, arrays of an npz file: the labels (tables only, default "label"), tasks and clients;
+        default: tasks as above, clients drawn.
     features_array, labels_array : str
         Names of the arrays of an npz file.
     seed : int
         Of the split.
+    **reading
+        The fields of `Reading`: how a table is read, what the labels are, and whether features are scaled.
 
     Returns
     -------
@@ -90,11 +93,12 @@ def load_data(
     Raises
     ------
     DataError
-        A file that is missing or unreadable, a missing column or array, NaN or infinite values, shapes that disagree,
+        A file that is missing or unreadable, a missing column or array, infinite values, shapes that disagree,
         a class with no samples, tasks that are not two, or a split that leaves no client with both past and current
         data.
     InvalidInput
-        clients < 1, zeta <= 0, no or overlapping classes, positive classes in neither task, a negative seed.
+        clients < 1, zeta <= 0, no or overlapping classes, positive classes in neither task, classes where y is a
+        number, a negative seed.
     MissingExtra
         "digits" without scikit-learn.
     """
@@ -104,10 +108,25 @@ def load_data(
     if task_column is not None and (past_classes is not None or current_classes is not None):
         raise InvalidInput(f"tasks are the values of {task_column!r}: leave out the past and the current classes")
     random, name = generator(seed), Path(source).name
-    table = _read(source, label_column, features_array, labels_array, task_column, client_column)
-    two = len(np.unique(table.labels)) == 2
+    how_read = Reading.of(reading)
+    table = _read(source, how_read, label_column, features_array, labels_array, task_column, client_column)
+    table = table.scaled(how_read.scale)
+    loss_of_margin = _has_margin(potential)
+    if table.real and (loss_of_margin or any(one is not None for one in (past_classes, current_classes, positive))):
+        asked = f"the loss {potential}" if loss_of_margin else "past_classes, current_classes and positive"
+        raise InvalidInput(
+            f"y is the number {table.label!r}, which has no classes as {asked} would need: leave that out, or set "
+            "target='classes' (--read target=classes)"
+        )
+    classes = np.zeros(len(table.labels), dtype=np.int64) if table.real else table.labels
+    past_classes, current_classes = (
+        None if one is None else table.codes(one, name) for one in (past_classes, current_classes)
+    )
+    if positive is not None and not isinstance(positive, str):
+        positive = table.codes(positive, name)
+    two = len(np.unique(classes)) == 2
     if table.tasks is not None:
-        chosen, how = _by_values(name, str(task_column), table.tasks)
+        chosen, how = _by_values(name, str(task_column), table)
     elif past_classes is None and current_classes is None and source != "digits":
         half = len(table.labels) // 2
         if half == 0:
@@ -116,14 +135,14 @@ def load_data(
         how = "the first half of the file is the past task, the second half the current one"
     else:
         if past_classes is None:
-            past_classes = range(5) if current_classes is None else _others(table.labels, current_classes)
+            past_classes = list(range(5)) if current_classes is None else _others(classes, current_classes)
         if current_classes is None:
-            current_classes = _others(table.labels, past_classes)
-        chosen, how = _by_classes(name, table.labels, past_classes, current_classes)
-    present = np.unique(table.labels[np.concatenate(chosen)])
+            current_classes = _others(classes, past_classes)
+        chosen, how = _by_classes(name, table, past_classes, current_classes)
+    present = np.unique(classes[np.concatenate(chosen)])
     wanted = _positive(positive, present, two=two)
     if table.clients is None:
-        dealt = [_deal(table.labels, rows, count, zeta, random) for rows in chosen]
+        dealt = [_deal(classes, rows, count, zeta, random) for rows in chosen]
         chosen, owners = [rows for rows, _ in dealt], [owner for _, owner in dealt]
     else:
         count = len(np.unique(table.clients))
@@ -134,9 +153,12 @@ def load_data(
             f"none of the {count} clients has both past and current data of {name}: use fewer clients or a larger zeta"
         )
     origin = f"drawn with zeta = {zeta:g}" if table.clients is None else f"one for each value of {client_column!r}"
+    negative = table.named(table.label, np.setdiff1d(present, wanted).tolist())
+    signs = f"y = +1 for the labels {table.named(table.label, wanted.tolist())}, y = -1 for {negative}"
     notes = [
+        *table.notes,
         f"loss {_loss(potential)} of z = a.x, a = ({table.features.shape[1]} features, 1)",
-        f"y = +1 for the labels {_list(wanted)}, y = -1 for {_list(np.setdiff1d(present, wanted))}",
+        *(() if table.real else (signs,)),
         f"{how}: {len(chosen[0])} and {len(chosen[1])} samples",
         f"{count} client{'' if count == 1 else 's'}, {origin}",
     ]
@@ -146,42 +168,38 @@ def load_data(
             f"{count - usable.size} of {count} clients have no past or no current data and were dropped with their "
             f"{lost} samples; the weights of the other {usable.size} are renormalised"
         )
-    return _problem(table, chosen, owners, usable, wanted, potential, name, tuple(notes))
+    targets = table.labels if table.real else np.where(np.isin(classes, wanted), 1.0, -1.0)
+    return _problem(table.features, targets, classes, chosen, owners, usable, potential, name, tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Features (n, d), labels (n,), and the columns of tasks and clients where they are asked for, (n,)."""
-
-    features: Array
-    labels: Ints
-    tasks: Ints | None = None
-    clients: Ints | None = None
+def _has_margin(potential: str | Potential) -> bool:
+    own = OWN.get(potential_code(potential))
+    return potential == "logistic" or (own is not None and own.margin)
 
 
 def _problem(
-    table: _Table,
+    features: Array,
+    targets: Array,
+    classes: Ints,
     chosen: Sequence[Ints],
     owners: Sequence[Ints],
     usable: Ints,
-    wanted: Ints,
     potential: str | Potential,
     name: str,
     notes: tuple[str, ...],
 ) -> Problem:
-    rows = np.column_stack([table.features, np.ones(len(table.features))])
-    logistic, own = potential == "logistic", OWN.get(potential_code(potential))
-    margin = logistic or (own is not None and own.margin)
+    rows = np.column_stack([features, np.ones(len(features))])
+    logistic, margin = potential == "logistic", _has_margin(potential)
     tasks: list[Any] = []
     weights = []
     for indices, owner in zip(chosen, owners, strict=True):
         kept = indices[np.isin(owner, usable)]
-        signs = np.where(np.isin(table.labels[kept], wanted), 1.0, -1.0)
+        signs = targets[kept]
         # phi is scaled to sup |phi''| = 1: log(1 + exp(-y a.x)) is a quarter of it at y a.x.
         tasks += [rows[kept] * signs[:, None], np.zeros(len(kept))] if margin else [rows[kept], signs]
         tasks.append(np.searchsorted(usable, owner[np.isin(owner, usable)]))
         weights.append(np.full(len(kept), 0.25) if logistic else None)
-    past_labels = table.labels[chosen[0][np.isin(owners[0], usable)]]
+    past_labels = classes[chosen[0][np.isin(owners[0], usable)]]
     return glm(
         *tasks,
         potential=potential,
@@ -194,7 +212,7 @@ def _problem(
 
 
 def _by_classes(
-    name: str, labels: Ints, past_classes: Sequence[int], current_classes: Sequence[int]
+    name: str, table: Table, past_classes: Sequence[int], current_classes: Sequence[int]
 ) -> tuple[list[Ints], str]:
     """The samples of the classes of the past task, and of the current one."""
     both = sorted(set(past_classes) & set(current_classes))
@@ -207,13 +225,14 @@ def _by_classes(
     for classes in (past_classes, current_classes):
         rows = []
         for label in dict.fromkeys(classes):
-            members = np.flatnonzero(labels == label)
+            members = np.flatnonzero(table.labels == label)
             if members.size == 0:
-                found = ", ".join(str(value) for value in np.unique(labels)[:20])
-                raise DataError(f"class {label} has no samples in {name}: choose among its classes: {found or 'none'}")
+                found = table.named(table.label, np.unique(table.labels)[:20].tolist())
+                raise DataError(f"class {label} has no samples in {name}: choose among its classes: {found}")
             rows.append(members)
         chosen.append(np.concatenate(rows))
-    return chosen, f"the classes {_list(past_classes)} are the past task, {_list(current_classes)} the current one"
+    past, current = (table.named(table.label, classes) for classes in (past_classes, current_classes))
+    return chosen, f"the classes {past} are the past task, {current} the current one"
 
 
 def _others(labels: Ints, classes: Sequence[int]) -> list[int]:
@@ -221,16 +240,16 @@ def _others(labels: Ints, classes: Sequence[int]) -> list[int]:
     return [int(label) for label in np.unique(labels) if label not in classes]
 
 
-def _by_values(name: str, column: str, values: Ints) -> tuple[list[Ints], str]:
+def _by_values(name: str, column: str, table: Table) -> tuple[list[Ints], str]:
     """The samples of the smaller and of the larger of two values."""
-    found = np.unique(values)
+    found = np.unique(table.tasks)
     if len(found) != 2:
         raise DataError(
             f"{column!r} of {name} has {len(found)} values: give the past task one number, the current another"
         )
-    past, current = (int(value) for value in found)
+    past, current = (table.named(column, [int(value)]) for value in found)
     words = f"{column} = {past} is the past task, {column} = {current} the current one"
-    return [np.flatnonzero(values == value) for value in found], words
+    return [np.flatnonzero(table.tasks == value) for value in found], words
 
 
 def _positive(positive: str | Sequence[int] | None, present: Ints, *, two: bool) -> Ints:
@@ -249,10 +268,6 @@ def _loss(potential: str | Potential) -> str:
     return f"{potential}, {_LOSSES[str(potential)]},"
 
 
-def _list(labels: Sequence[int] | Ints) -> str:
-    return ", ".join(map(str, labels)) or "none"
-
-
 def _deal(labels: Ints, rows: Ints, clients: int, zeta: float, random: np.random.Generator) -> tuple[Ints, Ints]:
     """The samples of a task by their class, and the client of each."""
     indices, owners = [], []
@@ -267,62 +282,59 @@ def _deal(labels: Ints, rows: Ints, clients: int, zeta: float, random: np.random
 
 def _read(
     source: str | Path,
-    label_column: str,
+    reading: Reading,
+    label_column: str | None,
     features_array: str,
     labels_array: str,
     task_column: str | None,
     client_column: str | None,
-) -> _Table:
-    if source == "digits":
-        for name in (task_column, client_column):
-            if name is not None:
-                raise DataError(f"the digits have no column {name!r}: leave it out")
-        return _Table(*_digits())
-    path = Path(source)
-    if path.suffix not in (".npz", ".csv"):
-        raise DataError(f'data {str(source)!r}: use "digits", or a file that ends in .npz or .csv')
-    if not path.is_file():
-        raise DataError(f"data file {path} does not exist: check the path")
+) -> Table:
     others = [name for name in (task_column, client_column) if name is not None]
+    path = Path(source)
+    text = path.name.lower().removesuffix(".gz").endswith(_SUFFIXES) and source != "digits"
+    for one in fields(Reading):
+        if not text and one.name not in ("scale", "target") and getattr(reading, one.name) != one.default:
+            raise InvalidInput(f"{one.name} is about text tables, and {str(source)!r} is none: leave it out")
+    if source == "digits":
+        for name in others:
+            raise DataError(f"the digits have no column {name!r}: leave it out")
+        return Table(*_digits())
+    if path.suffix != ".npz" and not text:
+        known = ", ".join((".npz", *_SUFFIXES))
+        raise DataError(f'data {str(source)!r}: use "digits", or a file that ends in {known}, or .csv.gz')
+    if not path.exists():
+        raise DataError(f"data file {path} does not exist: check the path")
+    if not path.is_file():
+        raise DataError(f"data {path} is {'a folder' if path.is_dir() else 'no regular file'}: name a file")
     try:
-        features, labels, *more = (
-            _read_npz(path, [features_array, labels_array, *others])
-            if path.suffix == ".npz"
-            else _read_csv(path, [label_column, *others])
-        )
+        if text:
+            table = read_table(path, reading, label_column, task_column, client_column)
+        else:
+            table = _read_npz(path, [features_array, labels_array], task_column, client_column, reading)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"data file {path} cannot be read ({error}): write it again or fix its permissions") from error
+    features, labels = table.features, table.labels
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         raise DataError(
             f"{path} has features of shape {features.shape} and labels of shape {labels.shape}: use (n, d) and (n,)"
         )
-    bad = np.argwhere(~np.isfinite(features))
-    if bad.size:
-        row, column = bad[0]
-        raise DataError(
-            f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0): "
-            "remove or replace it"
-        )
-    large = np.argwhere(np.abs(features) > LARGEST)
-    if large.size:
-        row, column = large[0]
-        raise DataError(
-            f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0), whose "
-            "square no float can hold: scale it"
-        )
-    found = dict(zip(others, more, strict=True))
-    for name, column in found.items():
-        if column.shape != labels.shape:
+    for what, values in (("features", features), *((("targets", labels[:, None]),) if table.real else ())):
+        bad = np.argwhere(~(np.abs(values) <= LARGEST))
+        if bad.size:
+            row, column = bad[0]
+            found = values[row, column]
+            remedy = ", whose square no float can hold: scale it" if np.isfinite(found) else ": remove or replace it"
+            raise DataError(f"{path} has {found} in row {row}, column {column} of the {what} (counted from 0){remedy}")
+    whole: dict[str, Any] = {} if table.real else {"labels": _whole(path, "the label", labels)}
+    for other, role, values in ((task_column, "tasks", table.tasks), (client_column, "clients", table.clients)):
+        if values is None:
+            continue
+        if values.shape != labels.shape:
             raise DataError(
-                f"{path} has {name!r} of shape {column.shape} and labels of shape {labels.shape}: one a row"
+                f"{path} has {other!r} of shape {values.shape} and labels of shape {labels.shape}: one a row"
             )
-    named = {name: _whole(path, f"the {name}", column) for name, column in found.items()}
-    return _Table(
-        features,
-        _whole(path, "the label", labels),
-        None if task_column is None else named[task_column],
-        None if client_column is None else named[client_column],
-    )
+        whole[role] = _whole(path, f"the {other}", values)
+    return replace(table, **whole)
 
 
 def _whole(path: Path, what: str, values: Array) -> Ints:
@@ -347,7 +359,8 @@ def _digits() -> tuple[Array, Ints]:
     return features / 16, labels.astype(np.int64)
 
 
-def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
+def _read_npz(path: Path, names: Sequence[str], task: str | None, client: str | None, reading: Reading) -> Table:
+    names = [*names, *(name for name in (task, client) if name is not None)]
     try:
         # As they are, as floats, by task, and with what the components need.
         found = read_arrays(path, names, copies=5)
@@ -356,40 +369,6 @@ def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
     for key, one in found.items():
         if one.dtype.kind not in "biuf":
             raise DataError(f"array {key!r} of {path} holds {one.dtype} values: store plain numbers")
-    return [found[key].astype(np.float64) for key in names]
-
-
-def _read_csv(path: Path, columns: Sequence[str]) -> list[Array]:
-    """The features, and the columns by name."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = csv.reader(file)
-        header = [name.strip() for name in next(lines, [])]
-        for name in columns:
-            if header.count(name) != 1:
-                count = f"{header.count(name)} columns" if name in header else "no column"
-                raise DataError(f"{path} has {count} {name!r}: its columns are {', '.join(header) or 'none'}")
-        places = [header.index(name) for name in columns]
-        values, rows = array("d"), 0
-        for cells in lines:
-            if not cells:
-                continue
-            if len(cells) != len(header):
-                raise DataError(
-                    f"line {lines.line_num} of {path} has {len(cells)} values and the header {len(header)}: "
-                    "make them agree"
-                )
-            values.extend(_number(path, lines.line_num, *pair) for pair in zip(header, cells, strict=True))
-            rows += 1
-    require_room(32 * len(values), f"the file {str(path)!r}", "use a smaller one, or a machine with more")
-    table: Array = np.frombuffer(values, dtype=np.float64).reshape((rows, len(header)))
-    return [np.delete(table, places, axis=1), *(table[:, place] for place in places)]
-
-
-def _number(path: Path, line: int, column: str, cell: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DataError(f"{path} has {cell!r} in line {line}, column {column!r}: use a finite number") from None
-    return value
+    features, labels, *_ = (found[key].astype(np.float64) for key in names)
+    others: list[Any] = [None if name is None else found[name].astype(np.float64) for name in (task, client)]
+    return Table(features, labels, others[0], others[1], names[1], real=reading.target == "number")

@@ -13,17 +13,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.drifts import Drift
 from cflag_theory.kernels.cfl.windows import Windows
+from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.potentials import OWN, potential_name
 from cflag_theory.shown import Sheet, Shown, number
 
 EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
+#: Of values that a function is never below.
+LOWER_BOUND = "lower bound"
 #: Of a user's own functions: taken from the user, who answers for it.
 STATED = "stated"
 
@@ -38,6 +43,11 @@ class Constant:
 
     def __str__(self) -> str:
         return f"{self.value} ({self.kind}: {self.why})"
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise InvalidInput(f"a constant is not known ({self.why}): measure it along a run, or state it")
+        return float(self.value)
 
 
 class Functions(Protocol):
@@ -138,6 +148,46 @@ class Problem(Shown):
     windows: Windows | None = None
 
     @property
+    def L(self) -> Constant:
+        """L of every f_i and g_i, hence of f, g and h."""
+        return self.constants["L"]
+
+    @property
+    def m(self) -> Constant:
+        """m of (27) if all past data are in memory; `bias_bound(problem, memory)` gives it for another memory."""
+        return Constant(0 * self.p[0], EXACT, "memory of all past data, so b = 0")
+
+    @property
+    def r(self) -> Constant:
+        """r of Assumption 3 if all past data are in memory; `ratio_bound(problem, memory)` for another memory."""
+        unknown = f"no bound on grad f_memory over all x is known in the {self.family} family"
+        return self.constants.get("r", Constant(None, MEASURED, unknown))
+
+    @property
+    def lower(self) -> Constant:
+        """A number that f is never below: as stated, 0 for sums of potentials, the minimum of a convex quadratic.
+
+        The value is None where nothing is known.
+        """
+        past = self.past
+        positive = not len(past.offsets) and not (past.weights < 0).any()
+        unknown = Constant(None, MEASURED, "no lower bound of f is known")
+        if self.own:
+            return self.constants.get("lower", unknown)
+        if self.potential in OWN:
+            stated = OWN[self.potential].lower
+            if stated is None or not positive:
+                return unknown
+            ends = past.row_start[past.client_start].tolist()
+            weights = np.array([past.weights[a:b].sum() for a, b in pairwise(ends)])
+            value = float(stated) * float(self.p / past.counts @ weights)
+            return Constant(value, STATED, "what phi is never below, as stated, times the weights")
+        if positive:
+            return Constant(0.0, LOWER_BOUND, "no weight is negative and phi >= 0")
+        least = _least_of_quadratic(self) if self.potential == QUADRATIC else None
+        return unknown if least is None else Constant(least, EXACT, "the minimum of a convex quadratic")
+
+    @property
     def own(self) -> bool:
         """Whether the components are functions of the user."""
         return self.past.functions is not None or self.current.functions is not None
@@ -195,3 +245,29 @@ def digest(problem: Problem) -> str:
     if problem.evolving:
         hashed.update(repr((problem.drift, problem.windows)).encode())
     return hashed.hexdigest()[:16]
+
+
+def _least_of_quadratic(problem: Problem) -> float | None:
+    matrix, vector, constant = _quadratic_form(problem.past, problem.p.astype(np.float64), problem.dimension)
+    values, directions = np.linalg.eigh(matrix)
+    along = directions.T @ vector
+    scale = max(abs(values).max(), 1e-300)
+    flat = values <= 1e-12 * scale
+    if (values < -1e-12 * scale).any() or (abs(along[flat]) > 1e-12 * max(abs(vector).max(), 1e-300)).any():
+        return None
+    return float(constant - 0.5 * (along[~flat] ** 2 / values[~flat]).sum())
+
+
+def _quadratic_form(part: Components, p: Array, d: int) -> tuple[Array, Array, float]:
+    """f(x) = x^T A x / 2 + b.x + c."""
+    A, b, c = np.zeros((d, d)), np.zeros(d), 0.0
+    for i, count in enumerate(part.counts.tolist()):
+        first, stop = part.client_start[i : i + 2]
+        span = slice(part.row_start[first], part.row_start[stop])
+        rows, shifts, weights = part.rows[span], part.shifts[span], part.weights[span] * (p[i] / count)
+        A += (rows.T * weights) @ rows
+        b -= rows.T @ (weights * shifts)
+        c += float((weights * shifts**2).sum()) / 2
+        if len(part.offsets):
+            b += p[i] / count * part.offsets[first:stop].sum(axis=0)
+    return A, b, c

@@ -238,14 +238,14 @@ def random_tasks(
     return task_sequence(problem, [sorted({2 * s, 2 * s + 1} & present) for s in range(S - 1)])
 
 
-def load_tasks(source: str | Path, *, tasks: Sequence[Sequence[int]] = PAIRS, **split: Any) -> TaskSequence:
+def load_tasks(source: str | Path, *, tasks: Sequence[Sequence[int | str]] = PAIRS, **split: Any) -> TaskSequence:
     """Real data as a sequence of tasks: classes in groups, clients by a Dirichlet law.
 
     Parameters
     ----------
     source : str or Path
-        As for `load_data`: "digits", or an .npz or .csv file.
-    tasks : sequence of at least two sequences of int
+        As for `load_data`: "digits", a table or an .npz file.
+    tasks : sequence of at least two sequences of int or str
         The classes of each task, disjoint.
     **split
         clients, zeta, seed and the other options of `load_data`.

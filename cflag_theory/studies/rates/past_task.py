@@ -26,7 +26,7 @@ from cflag_theory.kernels.simulation import digest
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import Bound, bounds
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
-from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, lowest, memory_share
+from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, memory_share
 from cflag_theory.studies.rates.statistics import (
     COLUMNS,
     LEVEL,
@@ -104,8 +104,8 @@ def rate(
         The constant of (27), where it is known from elsewhere; if the runs have a larger one, no bound that needs it
         counts as proved.
     row : Algorithm, optional
-        Another algorithm than C-FLAG. The bounds are those of C-FLAG, and are left out; alpha is 0 without a memory
-        step.
+        Another algorithm than C-FLAG. The bounds are those of C-FLAG, and are left out. Without a memory step alpha is
+        0, and g is followed, as the past task is not seen.
     mode : {"bitwise", "fast"}
         As `simulate` takes it: "fast" agrees with the other up to rounding.
     store : path, optional
@@ -139,7 +139,7 @@ def rate(
     alpha = alpha_factor / (L * (1 + m)) if row.memory else 0.0
     if c is None:
         c = 16**power / (12 * L * local_steps) if power else 1 / (60 * L * local_steps)
-    start = lowest(problem)
+    start = problem.lower.value
     share = memory_share(problem, memory)
     settings = {
         "problem": digest(problem),
@@ -185,26 +185,28 @@ def rate(
         power=power,
         memory=memory,
         share=share,
-        f_drop=None if start is None else found[0].f_0 - start,
+        f_drop=None if start is None else found[0].f_0 - float(start),
     )
     curves = {key: _curve(key, found) for key in QUANTITIES if key in found[0].squares}
-    of_f = curves["f"]
+    # Without a memory step an algorithm never sees the past task.
+    objective = "f" if row.memory else "g"
+    of_own = curves[objective]
     lead = 1 / (alpha * (1 - alpha_factor / 2)) if alpha_factor < 2 and not others else None
     return Rate(
         title=f"{problem.name}, {row.name}" if others else problem.name,
         notes=problem.notes,
         horizons=horizons,
-        min_mean=of_f.min_mean,
-        band=of_f.band,
-        mean_min=of_f.mean_min,
+        min_mean=of_own.min_mean,
+        band=of_own.band,
+        mean_min=of_own.mean_min,
         theorem2=tuple(
             None if lead is None or one.diverged else lead / one.T * (one.drops["f"] + one.Gamma) for one in found
         ),
         mean_gamma=tuple(one.Gamma / one.T for one in found),
-        slope=of_f.fit.slope if of_f.fit else None,
-        slope_interval=of_f.fit.interval if of_f.fit else None,
-        fit_from=of_f.fit.first if of_f.fit else None,
-        fit_to=of_f.fit.last if of_f.fit else None,
+        slope=of_own.fit.slope if of_own.fit else None,
+        slope_interval=of_own.fit.interval if of_own.fit else None,
+        fit_from=of_own.fit.first if of_own.fit else None,
+        fit_to=of_own.fit.last if of_own.fit else None,
         L=L,
         L_component=setting.L_component,
         m=m,
@@ -224,6 +226,7 @@ def rate(
         diverged=tuple(one.diverged for one in found),
         curves=curves,
         bounds=() if others else _with_doubts(problem, bounds(setting, found)),
+        objective=objective,
     )
 
 

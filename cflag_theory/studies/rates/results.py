@@ -52,13 +52,15 @@ class Rate(Shown):
         The `Curve` of ||grad f||^2 ("f"), ||grad g||^2 ("g") and, where h~ exists, ||grad h~||^2 ("h").
     bounds : tuple of Bound
         The paper's bounds and ours, also those that say nothing here, with the reason.
-    min_mean, band, mean_min : those of f.
+    objective : str
+        "f", or "g" for an algorithm without a memory step, which never sees the past task.
+    min_mean, band, mean_min : those of the objective.
     theorem2 : (horizons,)
         1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of expectations: for
         alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica diverged.
     mean_gamma : (horizons,)
     slope, slope_interval, fit_from, fit_to :
-        The fit of f's min_mean; None where there are not two horizons to fit.
+        The fit of min_mean; None where there are not two horizons to fit.
     m, m_kind, m_met, r_met : float, str, float, float
         The m that sets alpha, how it is known, and the largest ratios along the runs.
     alpha, alpha_factor, c, power : float
@@ -101,22 +103,27 @@ class Rate(Shown):
     curves: dict[str, Curve]
     bounds: tuple[Bound, ...]
     exact: ClosedForm | None = None
+    objective: str = "f"
 
     def sheet(self) -> Sheet:
-        """The measured squares of f at every horizon, the fitted slope, and which bounds are proved here."""
+        """The measured squares of the objective at every horizon, the slope, and which bounds are proved here."""
         slope = "no slope"
         if self.slope is not None and self.slope_interval is not None:
             low, high = self.slope_interval
             slope = f"slope {self.slope:.3f} [{low:.3f}, {high:.3f}], T from {self.fit_from} to {self.fit_to}"
         line = (
-            f"{self.title}: min ||grad f||^2 {number(self.min_mean[0])} at T = {self.horizons[0]} to "
+            f"{self.title}: min ||grad {self.objective}||^2 {number(self.min_mean[0])} at T = {self.horizons[0]} to "
             f"{number(self.min_mean[-1])} at T = {self.horizons[-1]}, {slope}"
         )
         bands = [f"{number(low)} to {number(high)}" for low, high in self.band]
-        rows = list(zip(self.horizons, self.min_mean, bands, self.curves["f"].mean, self.theorem2, strict=True))
+        rows = list(
+            zip(self.horizons, self.min_mean, bands, self.curves[self.objective].mean, self.theorem2, strict=True)
+        )
         proved = [f"{one.claim} ({one.of} of {one.quantity})" for one in self.bounds if one.proved and any(one.values)]
         notes = [*self.notes, f"Bounds proved here: {', '.join(proved) or 'none'}"]
-        return Sheet(line, ("T", "min ||grad f||^2", "95% band", "mean over t", "Theorem 2"), rows, notes)
+        return Sheet(
+            line, ("T", f"min ||grad {self.objective}||^2", "95% band", "mean over t", "Theorem 2"), rows, notes
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""

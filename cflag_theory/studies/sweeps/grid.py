@@ -25,7 +25,7 @@ from cflag_theory.kernels import (
     make_problem,
 )
 from cflag_theory.kernels.own.files import content, is_plug_in, path_of, within
-from cflag_theory.studies.inputs import integers, read_memory
+from cflag_theory.studies.inputs import classes, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
 from cflag_theory.studies.sweeps.keys import RUN_KEYS
 from cflag_theory.studies.sweeps.laws import Law
@@ -192,7 +192,7 @@ def _problem(identity: str, folder: str, problem: str) -> Problem:
         return make_problem(_placed(folder, words.pop("name", "default")), **words)
     for key in ("past_classes", "current_classes", "positive"):
         if key in words and words[key] != "odd":
-            words[key] = integers(words[key], key)
+            words[key] = classes(words[key], key, words["data"])
     return load_data(data_path(folder, words.pop("data")), **words)
 
 

@@ -52,6 +52,9 @@ _DATA_KEYS = {
     "client_column": WORD,
     "features_array": WORD,
     "labels_array": WORD,
+    **dict.fromkeys(("encoding", "delimiter", "decimal", "header", "missing", "target", "features", "drop"), WORD),
+    "levels": _WHOLE,
+    "scale": TRUTH,
     "seed": _SEED,
 }
 _MEMORY_KEYS = {"kind": WORD, "size": _WHOLE, "m": _NUMBER, "redraw": TRUTH}

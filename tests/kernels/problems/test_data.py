@@ -252,12 +252,12 @@ def test_corrupt_archives_are_refused(tmp_path, table):
         ("a,b\n1,2\n", "has no column 'label': its columns are a, b"),
         ("a,label,label\n1,2,3\n", "has 2 columns 'label'"),
         ("", "its columns are none"),
-        ("a,label\n1,0\nnan,1\n", "has 'nan' in line 3, column 'a'"),
+        ("a,label\n1,0\n2,0\nnan,1\n", "class 1 has no samples"),
         ("a,label\n1,0\n1,inf\n", "has 'inf' in line 3, column 'label'"),
-        ("a,label\n1,0\n,1\n", "has '' in line 3, column 'a'"),
-        ("a,label\n1,zero\n", "has 'zero' in line 2, column 'label'"),
+        ("a,label\n1,0\n2,0\n,1\n", "class 1 has no samples"),
+        ("a,label\n1,0\n2,1\n3,zero\n", "has 'zero' in line 4, column 'label'"),
         ("a,label\n1,0\n1\n", "line 3 of .* has 1 values and the header 2"),
-        ("a,label\n", "class 0 has no samples in data.csv: choose among its classes: none"),
+        ("a,label\n", "has a header and no rows: .* its columns are a, label"),
         ("a,label\n1,0\n", "class 1 has no samples"),
     ],
 )
@@ -270,6 +270,6 @@ def test_bad_tables_are_refused(tmp_path, text, message):
 
 def test_a_table_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_bytes(b"a,label\n\xff\xfe,1\n")
+    path.write_bytes(b"a,label\n\xff\xfe\0,1\n")
     with pytest.raises(DataError, match="cannot be read"):
         load_data(path)

@@ -251,3 +251,18 @@ def test_fractional_weights_must_sum_to_one_exactly():
 def test_bad_arguments_are_refused(make, message):
     with pytest.raises(InvalidInput, match=message):
         make()
+
+
+def test_the_constants_of_a_problem_say_how_they_are_known():
+    """m and r are those of a memory that keeps everything."""
+    problem = random_separable(clients=2, dimension=3, conflict=0.0)
+    assert problem.L is problem.constants["L"]
+    assert float(problem.m) == 0
+    assert problem.m.kind == EXACT
+    assert problem.r.value == ratio_bound(problem, memory.everything()).value
+    assert (problem.lower.value, problem.lower.why) == (0.0, "no weight is negative and phi >= 0")
+    assert random_glm(clients=2, r=2.5, conflict=0.0).r.value == 2.5
+    unknown = random_glm(clients=2)
+    assert (unknown.r.value, unknown.r.kind) == (None, MEASURED)
+    with pytest.raises(InvalidInput, match=r"a constant is not known .no bound on grad f_memory"):
+        float(unknown.r)

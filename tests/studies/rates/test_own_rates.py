@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from cflag_theory.figures import rate_figure
 from cflag_theory.kernels import everything, finite_sum, own_algorithm, random_glm, uniform
 from cflag_theory.studies.rates.families import RateCase
 from cflag_theory.studies.rates.past_task import rate
@@ -45,6 +46,13 @@ def test_another_algorithm_has_no_bounds_of_c_flag():
     )
     assert (found.title, found.alpha, found.bounds, found.theorem2) == ("own problem, mine", 0, (), (None, None))
     assert found.curves["g"].min_mean[1] < found.curves["g"].min_mean[0]
+    # It never sees the past task, so g is what is followed, drawn and said.
+    assert (found.objective, found.min_mean, found.band) == ("g", found.curves["g"].min_mean, found.curves["g"].band)
+    assert "min ||grad g||^2" in found.sheet().line
+    (axes,) = rate_figure(found).axes
+    assert [*axes.lines[0].get_ydata()] == list(found.min_mean)
+    assert "current task" in axes.get_ylabel()
+    assert rate(loss(), uniform(2), **RUN).objective == "f"
 
 
 def test_a_store_tells_algorithms_and_potentials_apart(tmp_path):

@@ -21,7 +21,6 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.studies.rates.instances import instance_rate
-from cflag_theory.studies.rates.setting import lowest
 from cflag_theory.verify import rate
 
 SMALL = {"horizons": (16, 64, 256), "replicas": 4, "local_steps": 3}
@@ -174,7 +173,7 @@ def test_what_algorithm_1_descends_is_shown_where_it_is_the_joint_objective():
 @pytest.mark.parametrize("convexity", [4.0, 0.0])
 def test_the_lowest_value_of_a_quadratic(convexity):
     problem = random_quadratic(clients=2, components=3, dimension=3, convexity=convexity, seed=3)
-    found = lowest(problem)
+    found = problem.lower.value
     if convexity == 0.0:
         assert found is None
         return
@@ -195,12 +194,12 @@ def _matrices(problem):
 
 
 def test_the_lowest_value_is_zero_for_sums_of_potentials_and_unknown_else():
-    assert lowest(random_glm(clients=1, components=3, dimension=2)) == 0.0
+    assert random_glm(clients=1, components=3, dimension=2).lower.value == 0.0
     anti = random_separable(clients=1, past=2, current=2, dimension=2, anti_aligned=1.0)
-    assert lowest(anti) == 0.0
-    assert lowest(replace(anti, past=anti.current)) is None
+    assert anti.lower.value == 0.0
+    assert replace(anti, past=anti.current).lower.value is None
     sloping = quadratic([[[1.0, 0], [0, 0]]], [[0.0, 1.0]], [0], [[[1.0, 0], [0, 1.0]]], [[0.0, 0.0]], [0])
-    assert lowest(sloping) is None
+    assert sloping.lower.value is None
 
 
 def test_an_m_that_the_runs_refute_proves_nothing():
