@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
 from cflag_theory.claims.engine.claim import MEANINGS, Claim, Fact, Statement
 from cflag_theory.claims.engine.examiner import names_used
-from cflag_theory.claims.engine.printing import to_latex
+from cflag_theory.claims.engine.printing import in_text, to_latex
 from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Induction, Instance, Use
 from cflag_theory.claims.engine.transcript import Inference, Line, settings, walk
@@ -38,6 +40,9 @@ from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
 from cflag_theory.verify.verdict import ANSWERS, Verdict
+
+#: An id in a sentence in HTML; elements that keep their text come first.
+_ID = re.compile(r"<code>.*?</code>|<math.*?</math>|<[^>]*>|\b[a-z]\w*\.\w+", re.DOTALL)
 
 
 def write_report(
@@ -193,16 +198,17 @@ def derivation(statement: Statement) -> dict[str, list[dict[str, Any]]]:
 def _reason(line: Line, marks: Mapping[str, str]) -> dict[str, Any]:
     """Why a line holds, in words, with the marks of what it follows from."""
     step = line.step
+    given = [] if isinstance(step, Instance | Induction) else [marks.get(name, name) for name in step.given]
+    more = ""
     if isinstance(step, Instance):
-        words = f"({marks[step.of]}) at {step.index} = {step.value}."
+        words, given = f"At {step.index} = {step.value}", [marks[step.of]]
     elif isinstance(step, Induction):
-        words = f"By induction on {step.index}, in the lines that are set in below."
+        words = f"By induction on {step.index}, in the lines that are set in below"
+    elif isinstance(step, Use):
+        words, more = step.rule, step.words
     else:
-        given = ", ".join(f"({marks.get(name, name)})" for name in step.given)
-        words = f"from {given}." if given else "" if isinstance(step, Use) else "Plain algebra."
-        if isinstance(step, Use):
-            words = f"{step.rule}{', ' if given else '.'}{words} {step.words}".strip()
-    return {"words": words[:1].upper() + words[1:], "sum": ""}
+        words = "" if given else "Plain algebra"
+    return {"words": words, "given": given, "more": more, "sum": ""}
 
 
 def _sum(inference: Inference, marks: Mapping[str, str]) -> str:
@@ -225,21 +231,36 @@ def trivial(fact: Fact) -> bool:
     return one.op == "<=" and one.left == 1 and one.right.is_Symbol and one.right.is_integer
 
 
+def _named(made: str, context: Mapping[str, Any]) -> str:
+    """A sentence in HTML with the names of claims in place of their ids, as links where the report has them."""
+    book, by_id = context["book"], context.get("by_id", {})
+
+    def name(found: re.Match[str]) -> str:
+        id = found[0]
+        if id not in book.places():
+            return id
+        claim = book.claim(id)
+        words = prose(claim.title) if claim.paper == "ours" else escape(claim.where)
+        return f'<a href="{ledger_name(claim.paper)}#{id}" title="{id}">{words}</a>' if id in by_id else words
+
+    return _ID.sub(name, made)
+
+
 @cache
 def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
     from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("cflag_theory.cli"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.tests["trivial"] = trivial
+    environment.tests |= {"trivial": trivial, "told": lambda fact: fact.told != f"{in_text(fact.relation)}."}
     filters = (counterexample, failure, checked, letters, result_name, settings, derivation)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {
         "mathml": lambda relation: Markup(of_relation(relation)),
         "latex": lambda latex: Markup(mathml(latex)),
-        "prose": lambda words: Markup(prose(str(words))),
+        "prose": pass_context(lambda context, words: Markup(_named(prose(str(words)), context))),
         "quoted": lambda words: Markup(quoted(words)),
         "formula": lambda text: Markup(quoted(f"${formula(text)}$")),
         "capital": lambda words: words[:1].upper() + words[1:],
@@ -294,7 +315,7 @@ def derivation_page(id: str, verdict: str, book: Book = BOOK) -> str:
         claim=subject,
         verdict=verdict,
         proved=proved_statements(subject),
-        written=book.written(id),
+        book=book,
     )
 
 
@@ -335,7 +356,9 @@ def _pages(draft: Path, verdicts: Sequence[Verdict], book: Book) -> dict[str, An
         "by_id": by_id,
         "counts": counts(verdicts),
         "book": book,
-        "cite": {paper: [by_id[id] for id, _ in chosen if id in by_id and book.home(id) == paper] for paper in book.papers},
+        "cite": {
+            paper: [by_id[id] for id, _ in chosen if id in by_id and book.home(id) == paper] for paper in book.papers
+        },
         "papers": list(dict.fromkeys(v.claim.paper for v in verdicts)),
         "whys": {id: why for id, why in chosen if id in by_id},
         "preamble": {paper: PREAMBLE[paper] for paper in book.papers if paper in PREAMBLE},

@@ -134,7 +134,7 @@ def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]
     data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
     summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
     if part.unseen:
-        summary += f" A reader has to see the contradiction; it is not computed: {part.unseen}."
+        summary += f" This last step is not machine-checked: {part.unseen}."
     return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
 
 

@@ -56,8 +56,8 @@ class Kept:
     @property
     def words(self) -> str:
         """What was used of it, for people."""
-        since = "" if self.oldest is None else time.strftime(" since %Y-%m-%d %H:%M", time.localtime(self.oldest))
-        return f"some or all evidence was collected earlier{since}, by this same version; --recheck collects it again"
+        when = "" if self.oldest is None else time.strftime(" from %Y-%m-%d %H:%M", time.localtime(self.oldest))
+        return f"cached evidence{when}; --recheck recomputes it"
 
     def take(self, id: str, *how: Any) -> list[Evidence] | None:
         """The evidence on a claim, collected with these settings; None if there is none that is whole."""
