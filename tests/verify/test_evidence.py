@@ -209,7 +209,7 @@ def test_a_contradiction_that_is_read_says_so():
     part = claim("cflag.thm5").parts[0]
     (found,) = refute(part)
     assert found.finding == "refutes"
-    assert found.summary.endswith(f"A reader has to see the contradiction; it is not computed: {part.unseen}.")
+    assert found.summary.endswith(f"This last step is not machine-checked: {part.unseen}.")
     assert found.data["unseen"] == part.unseen
 
 
