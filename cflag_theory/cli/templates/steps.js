@@ -8,6 +8,8 @@ const conditions = [{% for one in box.conditions %}{ name: {{ one.name | tojson 
 const whole = ["E", "T"], optional = ["alpha", "beta"], all = [...fields, "epsilon"];
 const letter = { alpha: "α", beta: "β", epsilon: "the target" };
 const short = value => !Number.isFinite(value) ? "none" : Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(2).replace(/e([+-])(\d+)/, (_, sign, power) => " · 10" + (sign + power).replace("+", "").replace(/./g, one => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(one)])) : String(Number(value.toPrecision(4)));
+// A bound is never rounded up: what is printed can be typed.
+const down = value => { const unit = Math.pow(10, Math.floor(Math.log10(value)) - 3); return Math.floor(value / unit) * unit; };
 const starts = Object.fromEntries(all.map(name => [name, byId("in-" + name).value]));
 // A number or a fraction; NaN for anything else.
 function parsed(text) {
@@ -65,13 +67,13 @@ function largestBeta(bound, at) {
 function answer(at) {
   const one = at.m < 1, bound = bounds.find(found => found.claim === (one ? "ours.drawn_once" : "ours.redrawn"));
   const most = one ? 1 / at.L : 1 / (at.L * at.m);
-  const range = "α " + (one ? "≤ 1/L = " : "< 1/(L m) = ") + short(most);
+  const range = "α " + (one ? "≤ 1/L = " : "< 1/(L m) = ") + short(down(most));
   const memory = one ? "one memory for the whole run" : "a memory that is drawn anew in every round, as m ≥ 1";
   if (at.alpha !== undefined && !bound.needs.every(name => met(named[name], at))) return "Not proved safe: α = " + short(at.alpha) + ". Safe for " + memory + " is " + range + ".";
   const chosen = { ...at }, words = [];
   const tried = at.alpha !== undefined ? [at.alpha] : Array.from({ length: 99 }, (_, step) => most * (step + 1) / (one ? 99 : 100));
   const best = tried.map(alpha => [largestBeta(bound, { ...at, alpha }), alpha]).reduce((a, b) => b[0] > a[0] ? b : a);
-  const beta = best[0];
+  const beta = best[0] > 0 ? down(best[0]) : 0;
   chosen.alpha = at.alpha ?? (beta > 0 ? best[1] : (one ? 1 : 0.5) * most);
   chosen.beta = at.beta ?? (beta > 0 ? beta : 1e-3 / (at.L * at.E));
   Object.assign(at, chosen);
@@ -91,7 +93,7 @@ function show() {
     const lacking = at.beta === undefined ? ["a safe α"] : bound.needs.filter(name => !met(named[name], at));
     const rounds = lacking.length ? Infinity : roundsTo(bound, at);
     document.querySelector(`[data-bound="${index}"]`).textContent = lacking.length ? "needs " + lacking.join(", ").replace(/alpha/g, "α").replace(/<=/g, "≤") : short(value(bound, at));
-    document.querySelector(`[data-floor="${index}"]`).textContent = lacking.length ? "" : short(bound.floor(...ordered(at))) + (bound.sqrt ? "; 0 with β = c/√T" : "");
+    document.querySelector(`[data-floor="${index}"]`).textContent = lacking.length ? "" : short(bound.floor(...ordered(at))) + (bound.sqrt && at.G > 0 ? "; 0 with β = c/√T" : "");
     document.querySelector(`[data-rounds="${index}"]`).textContent = lacking.length ? "" : rounds === Infinity ? "not reached" : rounds + (bound.sqrt ? " with β = c/√T" : "");
   });
   conditions.forEach((condition, index) => {
