@@ -41,6 +41,7 @@ from cflag_theory.verify.coq import census
 from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
 from cflag_theory.verify.verdict import ANSWERS, Verdict
 
+_COUNTS = ("E", "K", "N", "S", "T")
 #: An id in a sentence in HTML; elements that keep their text come first.
 _ID = re.compile(r"<code>.*?</code>|<math.*?</math>|<[^>]*>|\b[a-z]\w*\.\w+", re.DOTALL)
 
@@ -166,7 +167,7 @@ def _figures(
     return [Drawn(f"{name}.png", paper, title, figure.alt) for name, paper, title, figure in drawn]
 
 
-def derivation(statement: Statement) -> dict[str, list[dict[str, Any]]]:
+def derivation(statement: Statement) -> dict[str, Any]:
     """A proof for a reader: the facts that it uses, its lines, and the rules behind them.
 
     Facts are labelled A1, A2, ... and lines 1, 2, ...: reasons name them so. A line has a `sum` where right minus left
@@ -177,38 +178,34 @@ def derivation(statement: Statement) -> dict[str, list[dict[str, Any]]]:
     facts = {fact.name: fact for fact in (*statement.facts, *settings(statement))}
     used = dict.fromkeys(name for line in walked.transcript for name in names_used(line.step) if name in facts)
     marks = {name: f"A{place}" for place, name in enumerate(used, 1)}
-    lines, rules = [], {}
+    rules = {line.step.rule: RULES[line.step.rule].words for line in walked.transcript if isinstance(line.step, Use)}
+    lines = []
     for place, line in enumerate(walked.transcript, 1):
-        step = line.step
-        if isinstance(step, Use):
-            rules[step.rule] = RULES[step.rule].words
+        name = line.step.name
         lines.append({"mark": str(place), "relation": line.conclusion, "depth": line.depth, **_reason(line, marks)})
-        if step.name in found:
-            lines[-1]["sum"] = _sum(found[step.name], marks)
-        marks[step.name] = str(place)
-        marks[f"{step.name} (hypothesis)"] = f"the hypothesis of {place}"
-        marks[f"{step.name} (range)"] = f"the range of {place}"
+        if name in found:
+            lines[-1]["sum"] = _sum(found[name], marks)
+        marks[name] = str(place)
+        marks |= {f"{name} ({one})": f"the {one} of {place}" for one in ("hypothesis", "range")}
     return {
         "facts": [{"mark": f"A{place}", "fact": facts[name]} for place, name in enumerate(used, 1)],
         "lines": lines,
-        "rules": [{"name": name, "words": words} for name, words in rules.items()],
+        "rules": rules,
     }
 
 
 def _reason(line: Line, marks: Mapping[str, str]) -> dict[str, Any]:
     """Why a line holds, in words, with the marks of what it follows from."""
     step = line.step
-    given = [] if isinstance(step, Instance | Induction) else [marks.get(name, name) for name in step.given]
-    more = ""
+    found: dict[str, Any] = {"words": "", "given": [], "more": "", "sum": ""}
     if isinstance(step, Instance):
-        words, given = f"At {step.index} = {step.value}", [marks[step.of]]
-    elif isinstance(step, Induction):
-        words = f"By induction on {step.index}, in the lines that are set in below"
-    elif isinstance(step, Use):
-        words, more = step.rule, step.words
-    else:
-        words = "" if given else "Plain algebra"
-    return {"words": words, "given": given, "more": more, "sum": ""}
+        return found | {"words": f"At {step.index} = {step.value}", "given": [marks[step.of]]}
+    if isinstance(step, Induction):
+        return found | {"words": f"By induction on {step.index}, in the lines that are set in below"}
+    found["given"] = [marks.get(name, name) for name in step.given]
+    if isinstance(step, Use):
+        return found | {"words": step.rule, "more": step.words}
+    return found if step.given else found | {"words": "Plain algebra"}
 
 
 def _sum(inference: Inference, marks: Mapping[str, str]) -> str:
@@ -218,7 +215,7 @@ def _sum(inference: Inference, marks: Mapping[str, str]) -> str:
         kept = look_up(inference.goal, tuple(inference.given.items()))
     if kept is None or not inference.given:
         return ""
-    signed = {}
+    signed: dict[Symbol, Symbol] = {}
     for name in inference.given:
         mark = Symbol(f"[{marks.get(name, name)}]")
         signed |= {slack(name): mark, residual(name): -mark}
@@ -226,9 +223,8 @@ def _sum(inference: Inference, marks: Mapping[str, str]) -> str:
 
 
 def trivial(fact: Fact) -> bool:
-    """Whether a hypothesis only says that there is a round, a client or a step: the field always assumes it."""
-    one = fact.relation
-    return one.op == "<=" and one.left == 1 and one.right.is_Symbol and one.right.is_integer
+    """Whether a hypothesis only says that there is a round, a client or a step, as the standing assumptions do."""
+    return fact.relation.op == "<=" and fact.relation.left == 1 and str(fact.relation.right) in _COUNTS
 
 
 def _named(made: str, context: Mapping[str, Any]) -> str:
@@ -350,7 +346,11 @@ def _pages(draft: Path, verdicts: Sequence[Verdict], book: Book) -> dict[str, An
     if not book.of_ledger and not any(id in by_id for id, _ in chosen):
         # Pages that name no main results have their numbered ones, or all.
         named = [id for id in by_id if result_name(id, book)] or list(by_id)
-        chosen = tuple((id, "; ".join(by_id[id].repairs) or by_id[id].meaning) for id in named)
+        chosen = tuple(
+            (id, "; ".join(one.repairs) or ("" if one.verdict == "holds" else one.meaning))
+            for id, one in by_id.items()
+            if id in named
+        )
     return {
         "verdicts": verdicts,
         "by_id": by_id,
