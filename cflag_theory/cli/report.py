@@ -245,7 +245,7 @@ def _named(made: str, context: Mapping[str, Any]) -> str:
 @cache
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
-    from markupsafe import Markup
+    from jinja2.filters import do_mark_safe
 
     environment = Environment(
         loader=PackageLoader("cflag_theory.cli"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -254,11 +254,11 @@ def _environment() -> Any:
     filters = (counterexample, failure, checked, letters, result_name, settings, derivation)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {
-        "mathml": lambda relation: Markup(of_relation(relation)),
-        "latex": lambda latex: Markup(mathml(latex)),
-        "prose": pass_context(lambda context, words: Markup(_named(prose(str(words)), context))),
-        "quoted": lambda words: Markup(quoted(words)),
-        "formula": lambda text: Markup(quoted(f"${formula(text)}$")),
+        "mathml": lambda relation: do_mark_safe(of_relation(relation)),
+        "latex": lambda latex: do_mark_safe(mathml(latex)),
+        "prose": pass_context(lambda context, words: do_mark_safe(_named(prose(str(words)), context))),
+        "quoted": lambda words: do_mark_safe(quoted(words)),
+        "formula": lambda text: do_mark_safe(quoted(f"${formula(text)}$")),
         "capital": lambda words: words[:1].upper() + words[1:],
         "printed": lambda part, id, book: of_part(id, part.key, book),
     }
