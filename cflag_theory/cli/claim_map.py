@@ -63,7 +63,6 @@ def svg(
     *,
     title: str,
     start: str | None = None,
-    page: str = "index.html",
     alone: bool = True,
     book: Book = BOOK,
 ) -> str:
@@ -81,8 +80,6 @@ def svg(
         What the picture shows.
     start : str, optional
         The claim in the middle, which has a thicker rim.
-    page : str
-        The page of the report to which the boxes lead, "" for the same page.
     alone : bool
         Whether the picture brings its style; on the report's page that is done once.
     book : Book
@@ -102,14 +99,14 @@ def svg(
     body = [_legend(labels, names, book)]
     body += [_arrow(drawing, pair, pairs[pair], pair[0] in broken, shift, top, book) for pair in pairs]
     places = {id: (drawing.at[id][0] + shift, drawing.at[id][1] + top) for id in joined}
-    body += [_node(id, labels, *places[id], page, id == start, book) for id in joined]
+    body += [_node(id, labels, *places[id], id == start, book) for id in joined]
     foot = top + drawing.height
     if rows:
         body.append(f'<text class="head" x="{_MARGIN:g}" y="{foot + 34:.0f}">No arrow leads to or from these:</text>')
         foot += 46
     for row in rows:
         lefts = {id: _MARGIN + WIDTH / 2 + place * _STEP for place, id in enumerate(row)}
-        body += [_node(id, labels, lefts[id], foot, page, False, book) for id in row]
+        body += [_node(id, labels, lefts[id], foot, False, book) for id in row]
         foot += max(heights[id] for id in row) + 12
     foot += _MARGIN
     style = f"<style>{style_sheet()}</style>" if alone else ""
@@ -118,6 +115,11 @@ def svg(
         f'width="{width:.0f}" height="{foot:.0f}" viewBox="0 0 {width:.0f} {foot:.0f}">'
         f"<title>{escape(title)}</title>{style}\n" + "\n".join(body) + "\n</svg>\n"
     )
+
+
+def ledger_name(paper: str) -> str:
+    """The page of the report with the claims of a paper, to which the boxes lead."""
+    return f"ledger-{paper.lower().replace(' ', '-')}.html"
 
 
 def style_sheet() -> str:
@@ -169,14 +171,15 @@ def _told(pair: tuple[str, str], drawn: Sequence[Arrow], book: Book) -> str:
     )
 
 
-def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, chosen: bool, book: Book) -> str:
+def _node(id: str, labels: Mapping[str, str], x: float, top: float, chosen: bool, book: Book) -> str:
     subject = book.claim(id)
     label = labels.get(id, "open")
     name = id.partition(".")[2] if subject.paper == book.home(id) else id
     kind = " ours" if subject.paper == "ours" else ""
     left = x - WIDTH / 2
     parts = [
-        f'<a href="{page}#{escape(id)}" class="node {escape(label)}{kind}{" chosen" if chosen else ""}">'
+        f'<a href="{ledger_name(subject.paper)}#{escape(id)}" '
+        f'class="node {escape(label)}{kind}{" chosen" if chosen else ""}">'
         f"<title>{escape(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
         f'<rect x="{left:.0f}" y="{top:.0f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
         f'<text class="place" x="{x:.0f}" y="{top + 16:.0f}">{escape(_place(subject.where))}</text>'
@@ -186,7 +189,7 @@ def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, c
         y = top + HEIGHT + _LINE * index
         words = f"{one}, {book.claim(one).where}: {book.claim(one).title} ({labels.get(one, 'open')})"
         parts.append(
-            f'<a href="{page}#{one}" class="instead"><title>{escape(words)}</title>'
+            f'<a href="{ledger_name("ours")}#{one}" class="instead"><title>{escape(words)}</title>'
             f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
             f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escape(_ours(one))}</text></a>'
         )

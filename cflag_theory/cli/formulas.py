@@ -1,4 +1,4 @@
-"""Formulas of the report as MathML: each is converted once, and broken at its top-level signs where it is long."""
+"""Formulas of the report as MathML, alone and in sentences: each is converted once, and broken where it is long."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.pages.text import bare
+from cflag_theory.cli.typeset import typeset
 
 #: What a formula is made of. Text within one could bring any other element, and a link any address.
 _ELEMENT = re.compile(
@@ -21,6 +22,8 @@ _ELEMENT = re.compile(
 #: Characters of a line, as plain text: what fits beside the margins of the page.
 _WIDE = 84
 _SIGNS = re.compile(r" (?:\+|-|=|<|\\le) ")
+#: Around the formulas of a sentence; no sentence has it.
+_MARK = "\0"
 
 
 @cache
@@ -33,13 +36,35 @@ def mathml(latex: str) -> str:
     return "".join(found)
 
 
-def _converted(latex: str) -> str:
+def prose(words: str) -> str:
+    """A sentence with formulas in plain text as HTML: formulas as MathML, pieces in backticks as code."""
+    return quoted(typeset(bare(words).replace(_MARK, ""), escape=str, dollar=_MARK), _MARK)
+
+
+@cache
+def quoted(words: str, dollar: str = "$") -> str:
+    """A sentence whose formulas are LaTeX between dollars, as HTML."""
+    pieces = bare(words).split(dollar)
+    # A dollar alone is money.
+    last = len(pieces) if len(pieces) % 2 else len(pieces) - 1
+    return "".join(
+        _converted(piece, "inline") if place % 2 and place < last else _text(piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _text(words: str) -> str:
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(words))
+
+
+@cache
+def _converted(latex: str, display: str = "block") -> str:
     """MathML and nothing else; what cannot be converted is shown as it is written."""
     from latex2mathml.converter import convert
 
     # The converter has an exception for each of its refusals, and none for all.
     with suppress(Exception):
-        made = str(convert(latex, display="block"))
+        made = str(convert(latex, display=display))
         elements = list(ElementTree.fromstring(made).iter())
         if all(_ELEMENT.fullmatch(one.tag) and "href" not in one.attrib for one in elements):
             return made

@@ -15,18 +15,18 @@ from cflag_theory.studies.stepsize.conditions import standing
 from cflag_theory.studies.stepsize.evaluate import needed
 from cflag_theory.studies.stepsize.predicted import G, c_flag_theorems
 
-#: What the page lets a reader choose, in this order: symbol, label, least and largest value, start, logarithmic scale.
-DIALS = (
-    (L, "L", "smoothness constant", 0.01, 1000.0, 2.0, True),
-    (m, "m", "bias of the memory, ||b||^2 <= m ||grad f||^2", 0.0, 2.0, 0.25, False),
-    (E, "E", "local steps", 1.0, 100.0, 10.0, True),
-    (T, "T", "rounds", 1.0, 1e6, 1000.0, True),
-    (alpha, "alpha", "step size on the memory, times L", 0.01, 2.0, 0.5, False),
-    (beta, "beta", "step size on current data, times L E", 1e-4, 1.0, 0.02, True),
-    (F, "F", "f(x_0) - inf f", 0.01, 1000.0, 1.0, True),
-    (G, "G", "root mean square of ||grad g||", 0.01, 100.0, 1.0, True),
+#: What a reader types, in this order: symbol, name, what it is, start. Empty step sizes are chosen by the page.
+FIELDS = (
+    (L, "L", "smoothness constant $L$", "2"),
+    (m, "m", r"bias of the memory $m$: $\|b\|^{2} \le m \|\nabla f\|^{2}$", "0.25"),
+    (E, "E", "local steps $E$", "10"),
+    (T, "T", "rounds $T$", "1000"),
+    (F, "F", r"gap $F = f(x_{0}) - \inf f$", "1"),
+    (G, "G", r"$G$: root mean square of $\|\nabla g\|$", "1"),
+    (alpha, "alpha", r"step size $\alpha$ on the memory", ""),
+    (beta, "beta", r"step size $\beta$ on current data", ""),
 )
-_NAMES = {symbol: name for symbol, name, *_ in DIALS}
+_NAMES = {symbol: name for symbol, name, *_ in FIELDS}
 
 
 class _Printer(JavascriptCodePrinter):  # type: ignore[misc]
@@ -35,12 +35,12 @@ class _Printer(JavascriptCodePrinter):  # type: ignore[misc]
 
 
 def script_of(expression: Any) -> str:
-    """A formula in the dials as JavaScript."""
+    """A formula in the fields as JavaScript."""
     return str(_Printer().doprint(sp.sympify(expression)))
 
 
 def conditions() -> list[dict[str, Any]]:
-    """Every condition on alpha and beta in the dials: whose it is, what it is for, both sides."""
+    """Every condition on alpha and beta in the fields: whose it is, what it is for, both sides."""
     found = []
     for one in CONDITIONS + OUR_CONDITIONS:
         sides = (one.relation.left, one.relation.right)
@@ -63,7 +63,7 @@ def conditions() -> list[dict[str, Any]]:
 
 
 def bounds() -> list[dict[str, Any]]:
-    """Every proved bound on a gradient that the dials determine, with the conditions that it needs."""
+    """Every proved bound on a gradient that the fields determine, what it needs, and its limit for T to infinity."""
     known = {one["name"] for one in conditions()}
     return [
         {
@@ -71,6 +71,7 @@ def bounds() -> list[dict[str, Any]]:
             "kind": one.kind,
             "quantity": one.quantity,
             "value": script_of(one.right),
+            "floor": script_of(sp.limit(one.right, T, sp.oo)),
             "needs": list(one.conditions),
             "laws": list(one.laws),
             "note": one.note,
@@ -82,8 +83,5 @@ def bounds() -> list[dict[str, Any]]:
 
 def box() -> dict[str, Any]:
     """All that the page's script needs."""
-    dials = [
-        {"name": name, "label": label, "low": low, "high": high, "start": start, "log": log}
-        for _, name, label, low, high, start, log in DIALS
-    ]
-    return {"dials": dials, "conditions": conditions(), "bounds": bounds()}
+    fields = [{"name": name, "label": label, "start": start} for _, name, label, start in FIELDS]
+    return {"fields": fields, "conditions": conditions(), "bounds": bounds()}

@@ -30,7 +30,7 @@ _SYMBOL = re.compile(
 )
 #: Ids, names of files, words with hyphens, and numbers of equations: no formulas.
 _NAME = re.compile(
-    r"^\(?(?:(?:cflag|cfl|ours)\.[\w.]+|[a-z]{2,}\d+|[A-Z][a-z]+\d*|[A-Z]{3,}\d*|[Zz]3|[A-Z](?:\.\d+)+|[A-Za-z]+(?:-[A-Za-z]{2,})+|\(?\d+\)(?:-\(\d+\))*)\)?$"
+    r"^\(?(?:(?:cflag|cfl|ours)\.[\w.]+|[a-z]{2,}\d+|[A-Z][a-z]+\d*|[A-Z]{3,}\d*|[Zz]3|[A-Z](?:\.\d+)+|[A-Za-z]+(?:-[A-Za-z]{2,})+|\(?\d+\)(?:-\(\d+\))*|[A-Za-z\d]'s)\)?$"
 )
 #: Part of a formula beside one, and plain words elsewhere.
 _EITHER = re.compile(r"^(?:[aA]|sum|\(?-?[\d./]+[)\]]*|\d+%)$")

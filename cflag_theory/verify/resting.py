@@ -12,27 +12,17 @@ from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, stated
 
 #: What became of a claim whose printed proof uses a false one, from best to worst.
 FATES = {
-    "proved": "true as printed, by a proof that does not need what is false",
-    "repaired": "true with the repair that is named, by a proof that does not need what is false",
-    "ours": "false too, with a theorem of ours in its place",
+    "proved": "true as printed, by another proof",
+    "repaired": "true with the repair that is named, by another proof",
+    "ours": "false too, and replaced by a theorem of ours",
     "given": "proved only if the false claim is taken as it is printed",
     "lost": "false or open, with nothing proved in its place",
     "stated": "not a claim: an assumption or a question",
 }
 #: Fates that the sentence counts together, with its words for one claim, for more, and before a list of results.
 _COUNTED = (
-    (
-        ("proved", "repaired"),
-        "is saved by another proof",
-        "are saved by other proofs",
-        "these are saved by other proofs",
-    ),
-    (
-        ("ours",),
-        "is false too, and has a theorem of ours in its place",
-        "are false too, and have theorems of ours in their place",
-        "these are false, and replaced",
-    ),
+    (("proved", "repaired"), "is saved by another proof", "are saved by other proofs", "these are saved"),
+    (("ours",), "is replaced by a theorem of ours", "are replaced by theorems of ours", "these are replaced"),
     (
         ("given",),
         "is proved only if what is false is taken as printed",

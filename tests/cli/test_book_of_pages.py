@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.uses import arrows, ids
 from cflag_theory.cli import claim_map, errata
 from cflag_theory.cli.documents import LaTeX, Markdown, breakable
-from cflag_theory.cli.formulas import mathml
+from cflag_theory.cli.formulas import mathml, prose
 from cflag_theory.cli.report import write_report
 from cflag_theory.verify.folders import verify_folder
 from cflag_theory.verify.resting import breaks, sentence
@@ -104,53 +105,54 @@ def report(decided, tmp_path_factory):
 
 def test_the_report_has_the_claims_and_nothing_of_the_ledger(report, decided):
     assert {path.name for path in report.iterdir() if not path.name.startswith(".")} == {
-        *("index.html", "ledger.json", "map-own.svg"),
+        *("index.html", "ledger-own.html", "ledger.json", "map-own.svg"),
         *(f"derivations-own.{name}.html" for name in ("base", "next", "wrong", "falls")),
     }
-    page = (report / "index.html").read_text(encoding="utf-8")
+    page = (report / "ledger-own.html").read_text(encoding="utf-8")
     rows = {
         attributes["data-row"]: attributes["data-verdict"]
         for tag, attributes in Tags(page).found
         if tag == "tr" and attributes
     }
     assert rows == {f"own.{name}": label for name, label in VERDICTS.items()}
-    for words in (
-        "L = 1, mu = 0\nx = 1\ny = 0\nh(w) = (1/2) w^2",
-        "An exact instance has 0 on the left and -1/4 on the",
-    ):
-        assert words in page
+    told = unescape(re.sub(r"<[^>]*>|\s", "", page))
+    for words in ("L=1,μ=0x=1y=0h(w)=(1/2)w2", "Anexactinstancehas0ontheleftand-1/4onthe"):
+        assert words in told
     assert "say h(y) &lt;= linear + L/4 |y - x|^2\n    repair typo" in page
     assert "<math" in page
-    for words in ("C-FLAG", "Step sizes", "Replay", "ours.drawn_once</a>", "Pictures", "BOX", "Standing"):
-        assert words not in page
+    summary = (report / "index.html").read_text(encoding="utf-8")
+    for words in ("C-FLAG", "tep sizes", "Replay", "drawn_once</a>", "Figures", "const fields", "Standing"):
+        assert words not in page + summary
     assert json.loads((report / "ledger.json").read_text(encoding="utf-8")) == [one.to_json() for one in decided[1]]
 
 
 def test_a_derivation_stands_beside_its_page(report):
     page = (report / "derivations-own.next.html").read_text(encoding="utf-8")
     assert "hence from base, far</pre>" in page
-    assert "<td>far</td><td>square</td>" in page
-    assert '<a href="index.html#own.next">' in page
+    assert '<p class="soft small">Square.' in page
+    assert "From (A1), (1)." in page
+    assert '<a href="ledger-own.html#own.next">' in page
 
 
 def test_links_lead_somewhere(report):
-    tags = Tags((report / "index.html").read_text(encoding="utf-8")).found
-    ids = {attributes["id"] for _, attributes in tags if "id" in attributes}
-    for target in (attributes["href"] for tag, attributes in tags if tag == "a"):
-        assert target[1:] in ids if target.startswith("#") else (report / target).is_file()
+    pages = {path.name: Tags(path.read_text(encoding="utf-8")).found for path in report.glob("*.html")}
+    ids = {name: {attributes.get("id") for _, attributes in tags} for name, tags in pages.items()}
+    for name, tags in pages.items():
+        for target in (attributes["href"] for tag, attributes in tags if tag == "a"):
+            file, _, place = target.partition("#")
+            assert (report / (file or name)).is_file()
+            assert not place or place in ids[file or name]
 
 
 def test_what_others_write_stays_text(report):
     for path in report.glob("*.html"):
         text = path.read_text(encoding="utf-8")
         tags = [tag for tag, _ in Tags(text).found]
-        assert tags.count("script") == (path.name == "index.html")
+        assert tags.count("script") == path.name.startswith("ledger")
         assert "i" not in tags
         assert not re.search(r" __\d", text)
-        assert "&lt;script&gt;alert(1)" in text or path.name != "index.html"
+        assert "&lt;script&gt;alert(1)" in text or path.name != "ledger-own.html"
         assert text.count("<b>smooth") == text.count("<b>sure") == 0
-    index = (report / "index.html").read_text(encoding="utf-8")
-    assert "a &lt;b&gt;smooth&lt;/b&gt; function" in index
     ElementTree.parse(report / "map-own.svg")
 
 
@@ -170,8 +172,18 @@ def test_a_proof_that_was_found_has_its_derivation(cflag, tmp_path):
     code, out, _ = cflag("verify", tmp_path / "bare.page", "--out", tmp_path / "report", "--jobs", 1)
     assert (code, out.splitlines()[-1]) == (0, f"report: {tmp_path / 'report' / 'index.html'}")
     page = (tmp_path / "report" / "derivations-own.bare.html").read_text(encoding="utf-8")
-    assert "<td>smoothness</td>" in page
+    assert ">Smoothness." in page
     assert not re.search(r" __\d", page)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["a <b>x</b> c", "<script>alert(1)</script>", "`<i>`", "x_1 <img src=x>", "$ <b>", "\0<b>\0<i>\0", "1 < x & y <b"],
+)
+def test_a_sentence_is_text_and_mathml(words):
+    made = ElementTree.fromstring(f"<p>{prose(words)}</p>")
+    allowed = re.compile(r"p|code|\{http://www.w3.org/1998/Math/MathML\}m\w+")
+    assert all(allowed.fullmatch(one.tag) for one in made.iter())
 
 
 # The map

@@ -38,7 +38,7 @@ def test_verdicts_follow_from_kept_evidence(first):
     store = Kept()
     assert [verdict.to_json() for verdict in verify(IDS, kept=store, jobs=1)] == first
     assert store.used == 2 * len(IDS)
-    assert "--recheck collects it again" in store.words
+    assert "--recheck recomputes it" in store.words
 
 
 @pytest.mark.usefixtures("no_checks")

@@ -23,6 +23,8 @@ from cflag_theory.verify.verdict import ANSWERS, REFUTES, REFUTING, Evidence, Pa
 
 #: Lines of a proof that are printed; the report has all.
 OUTLINE = 12
+#: What is said of a sentence that one version of a paper has.
+VERSIONS = {"both": "", "2022": " (2022 version only)", "later": " (not in the 2022 version)"}
 
 
 def claim(verdict: Verdict) -> None:
@@ -69,10 +71,9 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
 
 def quotation(one: Printed) -> list[str]:
     """A sentence as it is printed, with its place, the versions that have it and what differs."""
-    version = {"both": "", "2022": " (2022 version only)", "later": " (not in the 2022 version)"}[one.version]
     pieces = one.text.split("$")
     text = "".join(plain(piece) if place % 2 else piece for place, piece in enumerate(pieces))
-    return [f'{one.place}{version}: "{text}"', *([f"  {one.remark}"] if one.remark else [])]
+    return [f'{one.place}{VERSIONS[one.version]}: "{text}"', *([f"  {one.remark}"] if one.remark else [])]
 
 
 def failure(item: Evidence) -> str:
