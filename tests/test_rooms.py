@@ -17,7 +17,7 @@ ROOMS = {
     # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
     # and folder are both a book, which maps, reports and errata take.
     "claims": 22694,
-    # Reports, maps and errata on pages of others; only MathML comes into a report, of which a summary is the first page.
+    # Reports, maps and errata on pages of others; only MathML comes into a report, whose first page is a summary.
     # `stepsize` answers before it lists; four commands on one file are one.
     "cli": 7106,
     "conform": 2365,
