@@ -8,19 +8,22 @@ from cflag_theory.studies.rates.families import RateFamily
 from cflag_theory.studies.rates.past_task import Curve, Rate
 from cflag_theory.studies.rates.statistics import FIT_RULE, Fit
 
+#: Horizons behind a slope that is said, and a growth of the mean over t that is.
+_HORIZONS, _GROWN = 4, 10.0
 _GRADIENTS = {"f": "|grad f|^2", "g": "|grad g|^2", "h": "|grad h~|^2"}
 
 
 def rate(study: Rate) -> None:
     """One rate study: the setting, f at every horizon, what g and h~ do, the bounds and why they apply or not."""
     console = Page()
-    console.say(study.title, style="bold")
+    console.say(f"{study.title}: {answer(study)}", style="bold")
     if study.exact is not None:
         console.say(f"  {study.exact.claim}: {study.exact.words}")
     for note in study.notes:
         console.say("  " + note)
     console.say(_setting(study))
     own, of_own = _GRADIENTS[study.objective], study.curves[study.objective]
+    bounds = study.theorem2
     rows = [
         (
             str(T),
@@ -29,13 +32,13 @@ def rate(study: Rate) -> None:
             *(() if study.exact is None else (f"{study.exact.least[k]:.4e}",)),
             _number(of_own.mean[k]),
             f"{of_own.mean_min[k]:.4e}",
-            _number(study.theorem2[k]),
-            _quotient(study.theorem2[k], of_own.min_mean[k]),
+            *((_number(bounds[k]), _quotient(bounds[k], of_own.min_mean[k])) if any(bounds) else ()),
         )
         for k, T in enumerate(study.horizons)
     ]
     exact = () if study.exact is None else ("closed form",)
-    header = ("T", f"min mean {own}", "95% band", *exact, "mean over t", "mean of minima", "Theorem 2", "/measured")
+    theorem = ("Theorem 2", "/measured") if any(bounds) else ()
+    header = ("T", f"min mean {own}", "95% band", *exact, "mean over t", "mean of minima", *theorem)
     console.table(header, rows)
     for T, count in zip(study.horizons, study.diverged, strict=True):
         if count:
@@ -49,6 +52,23 @@ def rate(study: Rate) -> None:
     for one in study.bounds:
         console.say(f"    {_bound(study, one)}")
     console.print()
+
+
+def answer(study: Rate) -> str:
+    """What was measured of the objective, in a sentence; a slope only from four horizons and with a sign."""
+    own, of_own = _GRADIENTS[study.objective], study.curves[study.objective]
+    words = f"min over t of {own} is {of_own.min_mean[-1]:.3g} at T = {study.horizons[-1]}"
+    fit = of_own.fit
+    if fit is not None and sum(fit.first <= T <= fit.last for T in study.horizons) >= _HORIZONS:
+        low, high = fit.interval
+        if high < 0:
+            words += f" and falls like T^{fit.slope:.2f} (95%: {low:.2f} to {high:.2f})"
+        elif low > 0:
+            words += f" and grows like T^{fit.slope:.2f} (95%: {low:.2f} to {high:.2f})"
+    first, last = of_own.mean[0], of_own.mean[-1]
+    if first is not None and last is not None and not last < _GROWN * first:
+        words += f"; its mean over t grows to {last:.3g}, so take smaller step sizes (cflag stepsize)"
+    return words + "."
 
 
 def family(found: RateFamily) -> None:
