@@ -12,7 +12,6 @@ from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import glm, own_potential, simulate, uniform
 from cflag_theory.kernels.problems.problem import MEASURED, STATED, digest
 from cflag_theory.kernels.problems.separable import random_separable
-from cflag_theory.studies.rates.setting import lowest
 
 
 def cauchy(z):
@@ -78,9 +77,9 @@ def test_a_separable_problem_needs_a_minimum_at_zero():
 
 
 def test_lower_bounds_and_negative_weights():
-    assert lowest(world(own_potential(cauchy, cauchy_slope, bound=1))) is None
+    assert world(own_potential(cauchy, cauchy_slope, bound=1)).lower.value is None
     shifted = own_potential(lambda z: cauchy(z) - 2, cauchy_slope, bound=1, lower=-2)
-    assert lowest(world(shifted, past_weights=np.full(8, 0.5))) == pytest.approx(-1)
+    assert world(shifted, past_weights=np.full(8, 0.5)).lower.value == pytest.approx(-1)
     with pytest.raises(InvalidInput, match="is unbounded"):
         world(shifted, past_weights=-np.ones(8))
 

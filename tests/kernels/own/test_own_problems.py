@@ -21,7 +21,6 @@ from cflag_theory.kernels import (
     uniform,
 )
 from cflag_theory.kernels.problems.problem import MEASURED, STATED, digest
-from cflag_theory.studies.rates.setting import lowest
 
 N, n, d = 2, 5, 3
 random = np.random.default_rng(0)
@@ -109,8 +108,8 @@ def test_measured_constants_are_lower_bounds_and_stated_ones_are_stated(logistic
     assert "lower bounds" in own().notes[0]
     stated = own(L=2.0, L_component=4)
     assert (stated.constants["L"].value, stated.constants["L"].kind, stated.notes) == (2.0, STATED, ())
-    assert lowest(stated) == 0
-    assert lowest(own(lower=None)) is None
+    assert stated.lower.value == 0
+    assert own(lower=None).lower.value is None
 
 
 def test_an_exact_run_is_exact():
