@@ -50,9 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     size = Counter(item.path for item in items)
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -size[item.path], str(item.path)))
-    extra = {path for path in size if path.is_relative_to(TORCH) or asks(outside_functions(path))}
+    text = {path: path.read_text(encoding="utf-8") for path in size}
+    extra = {path for path in size if path.is_relative_to(TORCH) or asks(outside_functions(text[path]))}
     for item in items:
-        if item.path in extra or (isinstance(item, pytest.Function) and asks(inspect.getsource(item.function))):
+        # To read the source of a function takes a millisecond, and there are ten thousand.
+        mixed = item.path not in extra and "importorskip" in text[item.path] and isinstance(item, pytest.Function)
+        if item.path in extra or (mixed and asks(inspect.getsource(item.function))):
             item.add_marker("extra")
 
 
@@ -62,8 +65,8 @@ def asks(source: str) -> bool:
     return any(library not in PLAIN for library in asked)
 
 
-def outside_functions(path: Path) -> str:
-    return "\n".join(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith((" ", "@")))
+def outside_functions(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith((" ", "@")))
 
 
 FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))
