@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 _STYLE: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
-    "font.size": 10,
+    "font.size": 10.5,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#E5E5E5",
@@ -80,6 +81,7 @@ _PLAIN = {
     r"\times": "x",
     r"\leq": "<=",
     r"\rm ": "",
+    "≤": "<=",
 }
 
 
@@ -131,10 +133,44 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
     return written
 
 
-def message(axes: Axes, words: str, width: int) -> None:
-    """What a panel shows, as its title: bold, from the left, in lines of `width` characters, numbers kept whole."""
-    lines = wrap(words.replace(" = ", "\u00a0=\u00a0"), width)
-    axes.set_title("\n".join(lines), loc="left", fontsize=10.5, fontweight="bold")
+_SYMBOL = re.compile(r"\b(?:(alpha|beta|eta|mu|zeta)(_\w)?\b|[A-Za-z](?= [=<>≤≥] ))")
+
+
+def typeset(words: str) -> str:
+    """A title or label as it is printed: a capital first, symbols and signs as mathematics."""
+    parts = words.replace("<=", "≤").replace(">=", "≥").split("$")
+    parts[::2] = [_SYMBOL.sub(lambda found: f"${chr(92) if found[1] else ''}{found[0]}$", part) for part in parts[::2]]
+    found = "$".join(parts)
+    return found[:1].upper() + found[1:]
+
+
+def wrapped(words: str, width: int) -> str:
+    """Of `typeset`, in lines of `width` characters; formulas and numbers are kept whole."""
+    parts = typeset(words).replace(" = ", "\u00a0=\u00a0").split("$")
+    lines = wrap(
+        "$".join(part.replace(" ", "\u00a0") if place % 2 else part for place, part in enumerate(parts)), width
+    )
+    parts = "\n".join(lines).split("$")
+    return "$".join(part.replace("\u00a0", " ") if place % 2 else part for place, part in enumerate(parts))
+
+
+def message(axes: Axes, words: str, width: int, *, pad: float | None = None) -> None:
+    """What a panel shows, as its title: bold, from the left."""
+    axes.set_title(wrapped(words, width), loc="left", fontsize=11, fontweight="bold", pad=pad)
+
+
+def crossing(name: str, T: Sequence[int], values: Sequence[float | None], bound: Sequence[float | None]) -> list[str]:
+    """Whether values exceed a bound, in words: it is crossed only where they were below before and stay above."""
+    known = [
+        (t, v > limit * (1 + 1e-9)) for t, v, limit in zip(T, values, bound, strict=True) if None not in (v, limit)
+    ]
+    above = [t for t, higher in known if higher]
+    if not above:
+        return []
+    if len(above) == len(known):
+        return [f"{name} is exceeded at every T"]
+    later = [t for t, _ in known[-len(above) :]] == above
+    return [f"{name} is {f'crossed at T = {above[0]}' if later else f'exceeded at {len(above)} of {len(known)} T'}"]
 
 
 def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 8.5) -> None:

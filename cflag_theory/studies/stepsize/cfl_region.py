@@ -66,6 +66,8 @@ def cfl_region(found: CFLStepSizes) -> Region:
             for one in applicable(found.bounds)
             if (edge := _target(one, known, found.epsilon, grid, up)) is not None
         ]
+    names = {name for one in applicable(found.bounds) if one.claim == found.answer.claim for name in one.conditions}
+    needs = [one for one in CONDITIONS + OUR_CONDITIONS if one.name in names]
     return Region(
         axes=(("eta_l", "local step size"), ("eta_g", "global step size")),
         numbers={"L": found.L, "mu": found.mu, "K": found.K, "T": found.T, "c": found.c_O, "p_t": found.p_t},
@@ -76,6 +78,8 @@ def cfl_region(found: CFLStepSizes) -> Region:
         x=tuple(grid),
         printed=edges_of((one for one in turning if one.paper != "ours"), values, CFL, grid, up),
         both=edges_of(turning, values, CFL, grid, up),
+        safe=edges_of(needs, values, CFL, grid, up),
+        answer=found.answer.words.partition(". ")[0],
         point=(found.eta_l, found.eta_g),
         best=best,
         fails=tuple(lost),

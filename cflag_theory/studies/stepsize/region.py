@@ -70,6 +70,9 @@ class Region(Shown):
     #: where there is none. Equations, and what no step sizes meet, are left out.
     printed: tuple[tuple[float, ...], tuple[float, ...]]
     both: tuple[tuple[float, ...], tuple[float, ...]]
+    #: Those at which the theorems of the answer are proved, and its first sentence.
+    safe: tuple[tuple[float, ...], tuple[float, ...]]
+    answer: str
     #: The step sizes as given.
     point: Limits
     #: Name, x and y of the best points for the target, by each theorem.
@@ -87,7 +90,7 @@ class Region(Shown):
     def to_json(self) -> dict[str, Any]:
         """Plain values; an x without any y has null."""
         found: dict[str, Any] = as_json(asdict(self))
-        for edges in ("printed", "both"):
+        for edges in ("printed", "both", "safe"):
             found[edges] = [[None if math.isnan(one) else one for one in side] for side in found[edges]]
         return found
 
@@ -122,6 +125,9 @@ def region(found: StepSizes) -> Region:
         for theorem in c_flag_theorems():
             if theorem.claim in TARGETS and not needed(theorem.right) - set(values) - {alpha, beta}:
                 boundaries += _target(theorem, values, found.epsilon, grid, shown_beta)
+    safe = {found.answer.claim, "ours.bounded_gradients"}
+    names = {name for one in c_flag_theorems() if one.claim in safe for name in one.conditions}
+    needs = [one for one in CONDITIONS + OUR_CONDITIONS if one.name in names]
     return Region(
         axes=(("alpha", "step on memory"), ("beta", "step on current data")),
         numbers={"L": found.L, "m": found.m, "E": found.E, "T": found.T},
@@ -132,6 +138,8 @@ def region(found: StepSizes) -> Region:
         x=tuple(grid),
         printed=edges_of((one for one in moving if one.paper != "ours"), values, C_FLAG, grid, shown_beta),
         both=edges_of(moving, values, C_FLAG, grid, shown_beta),
+        safe=edges_of(needs, values, C_FLAG, grid, shown_beta),
+        answer=found.answer.words.partition(". ")[0],
         point=(found.alpha, found.beta),
         best=best,
         fails=tuple(row.condition for row in lost),
