@@ -13,7 +13,7 @@ from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Pictu
 
 _TITLES = {
     "raised": r"Share of rounds with $\Gamma$ raised",
-    "total_Gamma": r"$\sum_t \Gamma(t)$",
+    "total_Gamma": r"Sum of $\Gamma(t)$",
     "change_f": r"$f(x_T)-f(x_0)$",
     "floor_f": r"$\|\nabla f\|^2$, last tenth",
     "floor_g": r"$\|\nabla g\|^2$, last tenth",
@@ -32,7 +32,7 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
         Each as `studies.forgetting.adaptive_rates.AdaptiveRates.to_json` gives it.
     """
     with house_style():
-        figure = Picture(figsize=(7.6, 8.2 * len(studies)), layout="constrained")
+        figure = Picture(figsize=(7.2, 9.6 * len(studies)), layout="constrained")
         parts = figure.subfigures(len(studies), 1, squeeze=False)[:, 0]
         for part, study in zip(parts, studies, strict=True):
             axes = part.subplots(3, 2, sharey=True)
@@ -62,8 +62,9 @@ def _finding(study: Mapping[str, Any]) -> str:
     if g <= 1.1 * g2:
         return rf"{words}, and no rule has less $\|\nabla g\|^2$"
     cost = rf"{g / g2:.2g} times" if g2 > 0 else "more than"
-    worst = ", the most of all" if len(ends) > 2 and g >= max(one[1] for one in ends.values()) else ""
-    return rf"{words}, but its $\|\nabla g\|^2$ is {cost} that with {other}{worst}"
+    if len(ends) > 2 and g >= max(one[1] for one in ends.values()):
+        return rf"{words}, but the most $\|\nabla g\|^2$: {cost} that with {other}"
+    return rf"{words}, but {cost} the $\|\nabla g\|^2$ with {other}"
 
 
 def _panel(axes: Axes, study: Mapping[str, Any], key: str) -> None:

@@ -16,6 +16,7 @@ from cflag_theory.figures.style import (
     Picture,
     crossing,
     house_style,
+    log_numbers,
     message,
     name_ends,
     plain_all,
@@ -36,7 +37,7 @@ def cfl_rate_figure(studies: Any) -> Picture:
     """
     studies = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.4, 7.6 * len(studies)), layout="constrained")
+        figure = Picture(figsize=(6.4, 7.0 * len(studies)), layout="constrained")
         axes = figure.subplots(2 * len(studies), 1, height_ratios=[3, 1] * len(studies))
         names = [_curves(place, study) for place, study in zip(axes[::2], studies, strict=True)]
         for place, study in zip(axes[1::2], studies, strict=True):
@@ -64,7 +65,8 @@ def _curves(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]
                 names.append((values[-1], label, color))
     axes.plot(T, study["floor"], "-", color="black", linewidth=0.8, label="Floor")
     names.append((study["floor"][-1], "Floor of all step sizes", "#555555"))
-    axes.set(xscale="log", yscale="log")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
     axes.set_ylabel(r"$\mathbb{E}\,f(\omega_T)-f^*$; band: simulated")
     message(axes, f"{study['title']}: {_finding(study)}", 60)
     return names
@@ -97,7 +99,9 @@ def _quotient(axes: Axes, study: Mapping[str, Any]) -> None:
         color, width = _LOOKS[rate["method"]]
         axes.plot(T, quotient, "--", color=color, linewidth=width)
     axes.axhline(1.0, color=REFERENCE, linewidth=1)
-    axes.set(xscale="log", yscale="log", xlabel="Rounds $T$", ylabel="Printed / exact")
+    axes.set_xscale("log", base=2)
+    axes.set(yscale="log", xlabel="Rounds $T$", ylabel="Printed / exact")
+    log_numbers(axes)
 
 
 # Curves often coincide: FedAvg and CFL are wide, so that their variants show on top of them.
@@ -108,6 +112,11 @@ _LINES = {
     "CFL-0.001": (SECOND, "-.", 1.4),
     "CFL-0.01": ("#CC79A7", ":", 1.8),
 }
+_LETTERS = (
+    r"$A w + B$: gradient; $L$, $\mu$: largest and least curvature; $\xi$: drift of a round" + "\n"
+    "SRD, BRD: small and big drift; SL, LL: small and large $L$;\n"
+    "SC, GC: strongly and generally convex; each method with its best step size"
+)
 
 
 def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
@@ -133,8 +142,7 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
             place.set_ylabel(r"$\mathbb{E}\,\|A w_t + B\|$")
         shown = {name: line for line in axes[0, 0].lines if (name := str(line.get_label()).partition("  ")[0])}
         figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=5, columnspacing=1.2)
-        words = r"$A w + B$: gradient; $L$, $\mu$: largest and least curvature; $\xi$: drift from round to round"
-        figure.supxlabel(words + "\nEach method with its best step size", fontsize=10)
+        figure.supxlabel(_LETTERS, fontsize=10)
     return figure
 
 

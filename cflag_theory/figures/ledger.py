@@ -106,6 +106,6 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
             axes.set(xlabel=r"$u = \beta L E$", ylabel=typeset(panel["ylabel"]))
             words = f"printed {panel['printed']:g}, {max(panel['proved']):.2f} is enough up to u = {panel['u'][-1]:g}"
             message(axes, f"{panel['title']}: {words}", 54)
-            axes.set_ylim(0, panel["printed"] * 1.15)
-            axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
+            axes.set_ylim(0, panel["printed"] * 1.5)
+            axes.legend(loc="upper center", ncols=2, fontsize=9.5)
     return figure

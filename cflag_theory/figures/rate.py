@@ -17,6 +17,7 @@ from cflag_theory.figures.style import (
     Picture,
     crossing,
     house_style,
+    log_numbers,
     message,
     name_ends,
     name_line,
@@ -55,7 +56,7 @@ def rate_figure(studies: Any) -> Picture:
     """
     found = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.4, 5.4 * len(found)), layout="constrained")
+        figure = Picture(figsize=(6.4, 5.2 * len(found)), layout="constrained")
         panels = [
             _panel(axes, study)
             for axes, study in zip(figure.subplots(len(found), 1, squeeze=False)[:, 0], found, strict=True)
@@ -112,11 +113,11 @@ def fall(curve: Mapping[str, Any], horizons: Sequence[int], *, promised: bool = 
     if fit["floor"] is not None:
         return f"a floor stays at {fit['floor']:.2g}"
     if near == -0.5:
-        return "falls like 1/√T" + (", as promised" if promised else "")
-    words = "falls like 1/T" if near else f"{'grows' if slope > 0 else 'falls'} like $T^{{{slope:.2f}}}$"
+        return r"falls like $1/\sqrt{T}$" + (", as promised" if promised else "")
+    words = "falls like $1/T$" if near else f"{'grows' if slope > 0 else 'falls'} like $T^{{{slope:.2f}}}$"
     if -0.1 < slope < 0:
         words = f"hardly falls, slope {slope:.2f}{',' if promised else ''}"
-    return f"{words} where 1/√T is promised" if promised else words
+    return rf"{words} where $1/\sqrt{{T}}$ is promised" if promised else words
 
 
 def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]:
@@ -142,8 +143,8 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
         axes.plot(T, least, "+", color="black", markersize=9, label="Closed form", zorder=4)
         names[0] = (measured[-1], "Measured; + closed form", MEASURED)
     _slopes(axes, T, measured, study)
-    message(axes, finding(study), 58, pad=38)
-    below = f"{typeset(_short(study['title'], 80))}\n{law(study)}"
+    message(axes, finding(study), 56, pad=40)
+    below = f"{typeset(_short(study['title'], 70))}\n{law(study)}"
     axes.annotate(
         below, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9.5, va="bottom"
     )
@@ -228,7 +229,7 @@ def band(axes: Axes, T: _Floats, bands: Sequence[Sequence[float] | None], colour
 def named(bound: Mapping[str, Any]) -> str:
     """A bound's name for people."""
     claim: str = bound["claim"]
-    return WORDS.get(claim, claim.removeprefix("ours."))
+    return WORDS.get(claim, claim.removeprefix("ours.").replace("_", " "))
 
 
 def _line(bound: Mapping[str, Any]) -> str:
@@ -266,7 +267,7 @@ def rate_details_figure(studies: Any) -> Picture:
     """
     found = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.4, 8.4 * len(found)), layout="constrained")
+        figure = Picture(figsize=(6.4, 7.6 * len(found)), layout="constrained")
         axes = figure.subplots(2 * len(found), 1)
         names = []
         for above, below, study in zip(axes[::2], axes[1::2], found, strict=True):
@@ -294,14 +295,17 @@ def _gradients(axes: Axes, study: Mapping[str, Any]) -> _Names:
     axes.set_xscale("log", base=2)
     if any(np.isfinite(line.get_ydata()).any() for line in axes.lines):
         axes.set_yscale("log")
-    message(axes, f"{study['title']}: {'; '.join(said)}", 64)
+        log_numbers(axes)
+    message(axes, f"{study['title']}: {'; '.join(said)}", 56)
     axes.set_ylabel("$\\min_t$ mean; dotted: mean over $t$")
     return names
 
 
 def _fall_to(curve: Mapping[str, Any], horizons: Any) -> str:
     """What one gradient does."""
-    return "is zero up to rounding" if curve["fit"] is None else fall(curve, horizons)
+    if curve["fit"] is None:
+        return "is zero up to rounding"
+    return fall(curve, horizons).partition(";")[0].removeprefix("a floor ")
 
 
 def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
@@ -326,8 +330,8 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
                 names.append((last(quotient), f"{named(bound)}, {symbol}", colour))
     axes.axhline(1.0, color=REFERENCE, linewidth=1)
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="Rounds $T$", ylabel="Bound / measured; dashed: not proved here")
-    message(axes, _below_one(drawn), 64)
+    axes.set(xlabel="Rounds $T$", ylabel="Bound / measured\nDashed: not proved here; grey: others")
+    message(axes, _below_one(drawn), 56)
     if any((one > 0).any() for one in drawn):
         axes.set_yscale("log")
         # Equalities stay on the line at 1: their rounding is not blown up to the height of the panel.
@@ -341,7 +345,8 @@ def _below_one(drawn: list[Any]) -> str:
     positive_ends = [end for end in ends if end > 0]
     if not positive_ends:
         return "no bound applies here"
-    words = f"bounds end {min(positive_ends):.2g} to {max(positive_ends):.2g} times what is measured"
+    least, most = (f"{float(f'{end:.2g}'):,g}" for end in (min(positive_ends), max(positive_ends)))
+    words = f"bounds end {least} to {most} times what is measured"
     if low := sum(end < 1 - 1e-9 for end in ends):
         words = f"{low} of {len(ends)} bounds end below what they should bound; {words}"
     if negative := len(ends) - len(positive_ends):

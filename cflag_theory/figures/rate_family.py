@@ -13,6 +13,7 @@ from cflag_theory.figures.style import (
     REFERENCE,
     Picture,
     house_style,
+    log_numbers,
     message,
     name_ends,
     name_line,
@@ -42,7 +43,7 @@ def rate_family_figure(family: Any) -> Picture:
     under: list[tuple[float, str, Any]] = []
     said, proved = [], []
     with house_style():
-        figure = Picture(figsize=(7.4, 8.4), layout="constrained")
+        figure = Picture(figsize=(6.4, 7.6), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
         above.set_xscale("log", base=2)
         for axes in (above, below):
@@ -66,7 +67,7 @@ def rate_family_figure(family: Any) -> Picture:
         first, T = followed(studies[0])["min_mean"][0] / 1.6, horizons_of(studies[0])
         for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
             above.plot(T, first * (T / T[0]) ** power, ":", color=REFERENCE, linewidth=1, label=f"Slope {words}")
-        message(above, _finding(family), 62, pad=24)
+        message(above, _finding(family), 56, pad=26)
         beside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         about = f"{studies[0]['title']}; dashed: proved bounds on the mean over $t$"
         above.annotate(typeset(about), (0, 1), (0, 6), fontsize=9.5, **beside)
@@ -75,7 +76,8 @@ def rate_family_figure(family: Any) -> Picture:
         below.axhline(1.0, color=REFERENCE, linewidth=1)
         below.set(xlabel="Rounds $T$", ylabel="Proved bound / mean")
         if proved:
-            message(below, f"bounds: {', '.join(dict.fromkeys(proved))}", 62)
+            message(below, f"bounds: {', '.join(dict.fromkeys(proved))}", 56)
+        log_numbers(below)
         figure.alt = f"{studies[0]['title']}: {_finding(family)}. {'; '.join(said)}."
         figure.draw_without_rendering()
         name_ends(above, over)
@@ -92,7 +94,7 @@ def _finding(family: Mapping[str, Any]) -> str:
         words = fall(followed(study), study["horizons"]).partition(";")[0]
         for start, group in (
             ("a floor", "stays above zero"),
-            ("from ", "shows no clear slope"),
+            ("from ", "no clear slope"),
             ("no slope", "is rounding"),
         ):
             words = group if words.startswith(start) else words

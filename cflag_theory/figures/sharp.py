@@ -50,11 +50,12 @@ def _along_u(axes: Axes, one: Mapping[str, Any]) -> None:
         axes.plot([], [], color=colour, label=f"$n$ = {n}")
     for E, marker in markers.items():
         axes.plot([], [], marker, color="#555555", markersize=4, label=f"$E$ = {E}")
-    for name, words, side in (("range", "Range", "left"), ("largest", "true up to", "center")):
+    for name, words in (("range", "Range"), ("largest", "True up to")):
         if one[name] is not None and one[name] <= one["u"][-1]:
             axes.axvline(one[name], color="black", linestyle=":", linewidth=1)
             # Above the axes no curve is in the way.
-            at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "fontsize": 9, "va": "bottom", "ha": side}
+            side = "left" if one[name] < one["u"][-1] / 2 else "right"
+            at: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "fontsize": 9.5, "va": "bottom", "ha": side}
             axes.text(one[name], 1.0, f"{words} {one[name]:.3g}", **at)
     # A growing printed constant is followed; else what lies far above it says no more than that it does.
     axes.set_ylim(0, 1.4 * max(one["printed"]))
@@ -67,7 +68,7 @@ def _finding(one: Mapping[str, Any]) -> str:
     if one["largest"] is not None and one["range"]:
         return f"true up to {one['largest'] / one['range']:.2g} times the printed range"
     worst = max(max(curve["worst"]) for curve in one["along_u"])
-    return f"printed {max(one['printed']):.3g}, worst {'' if one['exact'] else 'at most '}{worst:.2g}"
+    return f"printed {max(one['printed']):.3g}, worst {'' if one['exact'] else 'at most\u00a0'}{worst:.2g}"
 
 
 def _along_E(axes: Axes, one: Mapping[str, Any]) -> None:
@@ -79,7 +80,7 @@ def _along_E(axes: Axes, one: Mapping[str, Any]) -> None:
         axes.plot(curve["E"], curve["worst"], color=colour, label=f"$n$ = {curve['n']}")
         axes.plot(curve["E"], curve["met"], ".", color=colour)
     worst, most = max(max(curve["worst"]) for curve in one["along_E"]), max(one["along_E"][0]["E"])
-    message(axes, rf"$\beta L E$ = {one['at']:.2g}: {worst:.2g} up to E = {most}, printed {one['printed_at']:.3g}", 38)
+    message(axes, rf"$\beta L E$ = {one['at']:.2g}: {worst:.2g} up to E = {most}, printed {one['printed_at']:.3g}", 31)
     axes.set(xscale="log", xlabel="$E$")
     axes.set_ylim(bottom=0)
     axes.set_xticks(one["along_E"][0]["E"], [str(E) for E in one["along_E"][0]["E"]])

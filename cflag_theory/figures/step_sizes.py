@@ -36,13 +36,13 @@ def step_sizes_figure(region: Any) -> Picture:
         axes.plot([x], [y], "o", color="black", markersize=9, zorder=5)
         names = [name for name, _ in region["axes"]]
         words = ", ".join(f"{_SIGNS[name]} = {value:.3g}" for name, value in zip(names, (x, y), strict=True))
-        axes.annotate(words, (x, y), (-8, 8), textcoords="offset points", ha="right", va="bottom")
+        axes.annotate(words, (x, y), (-8, -8), textcoords="offset points", ha="right", va="top")
         axes.set(xscale="log", yscale="log", xlim=region["x_range"], ylim=region["y_range"])
         along, up = (f"{_SIGNS[name]}, {meaning}" for name, meaning in region["axes"])
         axes.set(xlabel=along, ylabel=up)
-        message(axes, region["answer"], 62, pad=42)
-        numbers = ", ".join(f"{name} = {value:.4g} " for name, value in region["numbers"].items())
+        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
         lost = "".join(f"; {name} does not hold" for name in region["fails"])
         about = wrapped(f"Step sizes for {numbers}{lost}", 76)
+        message(axes, region["answer"], 62, pad=14 * (2 + about.count("\n")))
         axes.annotate(about, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", va="bottom")
     return figure

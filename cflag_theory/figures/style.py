@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -17,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from cflag_theory.files import check_writable, whole
 
@@ -26,7 +26,8 @@ MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 _STYLE: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
-    "font.size": 10.5,
+    "font.size": 11,
+    "axes.titlesize": 11,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#E5E5E5",
@@ -34,7 +35,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 10,
     "lines.linewidth": 1.6,
     # Reproducible SVG: no random ids.
     "svg.hashsalt": "cflag-theory",
@@ -145,13 +146,27 @@ def typeset(words: str) -> str:
 
 
 def wrapped(words: str, width: int) -> str:
-    """Of `typeset`, in lines of `width` characters; formulas and numbers are kept whole."""
+    """Of `typeset`, in lines that show up to `width` characters; formulas and numbers are kept whole."""
     parts = typeset(words).replace(" = ", "\u00a0=\u00a0").split("$")
-    lines = wrap(
-        "$".join(part.replace(" ", "\u00a0") if place % 2 else part for place, part in enumerate(parts)), width
-    )
+    parts[1::2] = [part.replace(" ", "\u00a0") for part in parts[1::2]]
+    lines = [""]
+    for word in "$".join(parts).split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        # A command shows one character.
+        shown = re.sub(r"\\(?:[a-z]+|.)\s?", "x", longer).translate(str.maketrans("", "", "${}^_"))
+        lines[-1:] = [longer] if len(shown) <= width or not lines[-1] else [lines[-1], word]
     parts = "\n".join(lines).split("$")
-    return "$".join(part.replace("\u00a0", " ") if place % 2 else part for place, part in enumerate(parts))
+    parts[1::2] = [part.replace("\u00a0", " ") for part in parts[1::2]]
+    return "$".join(parts)
+
+
+def log_numbers(axes: Axes) -> None:
+    """Plain numbers up a logarithmic axis that has few powers of ten."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log" and high < 30 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=range(1, 10) if high < 7 * low else (1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def message(axes: Axes, words: str, width: int, *, pad: float | None = None) -> None:
@@ -168,12 +183,12 @@ def crossing(name: str, T: Sequence[int], values: Sequence[float | None], bound:
     if not above:
         return []
     if len(above) == len(known):
-        return [f"{name} is exceeded at every T"]
+        return [f"{name} is exceeded at every $T$"]
     later = [t for t, _ in known[-len(above) :]] == above
-    return [f"{name} is {f'crossed at T = {above[0]}' if later else f'exceeded at {len(above)} of {len(known)} T'}"]
+    return [f"{name} is {f'crossed at T = {above[0]}' if later else f'exceeded at {len(above)} of {len(known)} $T$'}"]
 
 
-def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 8.5) -> None:
+def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 10) -> None:
     """Write each name to the right of the axes at the height of its value, moved no more than keeps them apart.
 
     Call it when the limits of the axes are final.
@@ -221,7 +236,7 @@ def name_line(axes: Axes, line: Line2D, words: str, *, at: float = 0.62) -> None
         xycoords="axes fraction",
         textcoords="offset points",
         color="#555555",
-        fontsize=8,
+        fontsize=9.5,
         ha="center",
         va="top",
         rotation=float(np.degrees(np.arctan2(dy, dx))),

@@ -66,8 +66,13 @@ def cfl_region(found: CFLStepSizes) -> Region:
             for one in applicable(found.bounds)
             if (edge := _target(one, known, found.epsilon, grid, up)) is not None
         ]
-    names = {name for one in applicable(found.bounds) if one.claim == found.answer.claim for name in one.conditions}
-    needs = [one for one in CONDITIONS + OUR_CONDITIONS if one.name in names]
+    needs = [
+        RELATIONS[name]
+        for one in applicable(found.bounds)
+        if one.claim == found.answer.claim
+        for name in one.conditions
+        if name in RELATIONS
+    ]
     return Region(
         axes=(("eta_l", "local step size"), ("eta_g", "global step size")),
         numbers={"L": found.L, "mu": found.mu, "K": found.K, "T": found.T, "c": found.c_O, "p_t": found.p_t},
@@ -76,8 +81,8 @@ def cfl_region(found: CFLStepSizes) -> Region:
         y_range=up,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one for one in turning if one.paper != "ours"), values, CFL, grid, up),
-        both=edges_of(turning, values, CFL, grid, up),
+        printed=edges_of((one.relation for one in turning if one.paper != "ours"), values, CFL, grid, up),
+        both=edges_of((one.relation for one in turning), values, CFL, grid, up),
         safe=edges_of(needs, values, CFL, grid, up),
         answer=found.answer.words.partition(". ")[0],
         point=(found.eta_l, found.eta_g),

@@ -126,8 +126,7 @@ def region(found: StepSizes) -> Region:
             if theorem.claim in TARGETS and not needed(theorem.right) - set(values) - {alpha, beta}:
                 boundaries += _target(theorem, values, found.epsilon, grid, shown_beta)
     safe = {found.answer.claim, "ours.bounded_gradients"}
-    names = {name for one in c_flag_theorems() if one.claim in safe for name in one.conditions}
-    needs = [one for one in CONDITIONS + OUR_CONDITIONS if one.name in names]
+    needs = [RELATIONS[name] for one in c_flag_theorems() if one.claim in safe for name in one.conditions]
     return Region(
         axes=(("alpha", "step on memory"), ("beta", "step on current data")),
         numbers={"L": found.L, "m": found.m, "E": found.E, "T": found.T},
@@ -136,8 +135,8 @@ def region(found: StepSizes) -> Region:
         y_range=shown_beta,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one for one in moving if one.paper != "ours"), values, C_FLAG, grid, shown_beta),
-        both=edges_of(moving, values, C_FLAG, grid, shown_beta),
+        printed=edges_of((one.relation for one in moving if one.paper != "ours"), values, C_FLAG, grid, shown_beta),
+        both=edges_of((one.relation for one in moving), values, C_FLAG, grid, shown_beta),
         safe=edges_of(needs, values, C_FLAG, grid, shown_beta),
         answer=found.answer.words.partition(". ")[0],
         point=(found.alpha, found.beta),
@@ -230,10 +229,10 @@ def _sense(kind: str, relation: Relation, below: Values) -> str:
 
 
 def edges_of(
-    conditions: Iterable[Condition], values: Values, axes: Axes, grid: Sequence[float], shown: Limits
+    relations: Iterable[Relation], values: Values, axes: Axes, grid: Sequence[float], shown: Limits
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Least and largest height at which the inequalities hold, for each value along."""
-    relations = [one.relation for one in conditions if one.relation.op != "=="]
+    relations = [one for one in relations if one.op != "=="]
     x, y = axes
     bottoms, tops = [], []
     for a in grid:
