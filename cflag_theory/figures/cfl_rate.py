@@ -113,8 +113,8 @@ _LINES = {
     "CFL-0.01": ("#CC79A7", ":", 1.8),
 }
 _LETTERS = (
-    r"$A w + B$: gradient; $L$, $\mu$: largest and least curvature; $\xi$: drift of a round" + "\n"
-    "SRD, BRD: small and big drift; SL, LL: small and large $L$;\n"
+    r"$A w + B$: gradient; $L$, $\mu$: largest and least curvature; $\xi$: round drift" + "\n"
+    "SRD, BRD: small and big round drift; SL, LL: small and large $L$;\n"
     "SC, GC: strongly and generally convex; each method with its best step size"
 )
 

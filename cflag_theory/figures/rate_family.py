@@ -95,7 +95,7 @@ def _finding(family: Mapping[str, Any]) -> str:
         for start, group in (
             ("a floor", "stays above zero"),
             ("from ", "no clear slope"),
-            ("no slope", "is rounding"),
+            ("no slope", "rounding"),
         ):
             words = group if words.startswith(start) else words
         groups.setdefault(words, []).append(f"{value:g}")

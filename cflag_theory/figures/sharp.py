@@ -68,7 +68,7 @@ def _finding(one: Mapping[str, Any]) -> str:
     if one["largest"] is not None and one["range"]:
         return f"true up to {one['largest'] / one['range']:.2g} times the printed range"
     worst = max(max(curve["worst"]) for curve in one["along_u"])
-    return f"printed {max(one['printed']):.3g}, worst {'' if one['exact'] else 'at most\u00a0'}{worst:.2g}"
+    return f"printed {max(one['printed']):.3g}, worst {'' if one['exact'] else 'at most '}{worst:.2g}"
 
 
 def _along_E(axes: Axes, one: Mapping[str, Any]) -> None:

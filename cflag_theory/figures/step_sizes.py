@@ -41,8 +41,7 @@ def step_sizes_figure(region: Any) -> Picture:
         along, up = (f"{_SIGNS[name]}, {meaning}" for name, meaning in region["axes"])
         axes.set(xlabel=along, ylabel=up)
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
-        lost = "".join(f"; {name} does not hold" for name in region["fails"])
-        about = wrapped(f"Step sizes for {numbers}{lost}", 76)
+        about = wrapped(f"Step sizes for {numbers}", 76)
         message(axes, region["answer"], 62, pad=14 * (2 + about.count("\n")))
         axes.annotate(about, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", va="bottom")
     return figure

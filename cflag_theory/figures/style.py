@@ -134,7 +134,7 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
     return written
 
 
-_SYMBOL = re.compile(r"\b(?:(alpha|beta|eta|mu|zeta)(_\w)?\b|[A-Za-z](?= [=<>≤≥] ))")
+_SYMBOL = re.compile(r"\b(?:(alpha|beta|eta|mu|zeta)(_\w)?\b|[A-Za-z](?:_\w)?(?= [=<>≤≥] ))")
 
 
 def typeset(words: str) -> str:

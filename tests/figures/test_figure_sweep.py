@@ -28,7 +28,7 @@ MAP = {
 }
 
 
-FINDING = "lowest at the end: c_flag\n"
+FINDING = "Lowest at the end: c_flag\n"
 
 
 def lines(axes):
@@ -41,9 +41,9 @@ def test_series_show_means_bands_slopes_and_losses():
     drawn = lines(axes)
     assert drawn["c_flag, slope -1.00"] == ([16, 64], [1.0, 0.25])
     assert "fedavg (3 diverged)" in drawn
-    assert drawn["slope -1/2"][1] == pytest.approx([1.0, 0.5])
-    assert drawn["slope -1"][1] == pytest.approx([1.0, 0.25])
-    assert (axes.get_xscale(), axes.get_yscale(), axes.get_title("left")) == ("log", "log", FINDING + "m = 0")
+    assert drawn["Slope -1/2"][1] == pytest.approx([1.0, 0.5])
+    assert drawn["Slope -1"][1] == pytest.approx([1.0, 0.25])
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_title("left")) == ("log", "log", FINDING + "$m$ = 0")
     assert {0.9, 0.2, 1.1, 0.3} <= set(axes.collections[0].get_paths()[0].vertices[:, 1].tolist())
     assert {text.get_text() for text in axes.texts} == set(drawn)
     assert not figure.legends
@@ -60,7 +60,7 @@ def test_many_groups_all_look_different():
     groups = [GROUP | {"label": f"line {number}"} for number in range(24)]
     (axes,) = curves_figure({"y": "grad_f2", "title": "", "groups": groups}).axes
     assert len({(line.get_color(), line.get_linestyle()) for line in axes.lines}) == 24
-    assert axes.get_xlabel() == "round t"
+    assert axes.get_xlabel() == "Round $t$"
 
 
 def test_a_map_colours_means_and_crosses_out_losses():
