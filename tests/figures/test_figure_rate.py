@@ -178,8 +178,11 @@ def test_the_other_gradients_and_their_findings():
     above, _ = rate_details_figure(STUDY).axes
     drawn = lines(above)
     assert list(drawn[r"$\min_t$ mean $\|\nabla g\|^2$"].get_ydata()) == STUDY["curves"]["g"]["min_mean"]
-    assert "||grad g||^2 from 5 at T = 16 to 1 at T = 128" in plain_words(above.get_title("left"))
-    assert r"$\|\nabla\tilde h\|^2$ stays at 0.5" in above.get_title("left")
+    title = plain_words(above.get_title("left"))
+    assert title == "A problem: ||grad g||^2 falls like 1/T; ||grad h~||^2 from 2.5 at T = 16 to 0.5 at T = 128"
+    stays = {**STUDY["curves"], "h": curve(5, {**FIT, "slope": 0.0, "interval": [-0.02, 0.02], "floor": 0.5})}
+    title = plain_words(rate_details_figure({**STUDY, "curves": stays}).axes[0].get_title("left"))
+    assert title.endswith("||grad h~||^2 stays at 0.5")
     bare = {"f": curve(1), "g": {**curve(1, None), "mean": [1.0, None, None, None]}}
     above, below = rate_details_figure({**STUDY, "curves": bare, "bounds": []}).axes
     assert "is zero up to rounding; a rotated gradient" in " ".join(above.get_title("left").split())

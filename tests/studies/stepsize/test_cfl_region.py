@@ -56,6 +56,17 @@ def test_the_region_is_where_the_inequalities_hold(setting):
     assert seen == {True, False}
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_safe_is_what_the_answer_calls_safe(setting):
+    """At the eta_g of the point, for which the theorem was chosen."""
+    plane = plane_of(setting)
+    least, most = (np.array(side) for side in plane.safe)
+    inside = (least < plane.point[1]) & (plane.point[1] < most)
+    for place in range(0, len(plane.x), 11):
+        found = cfl_step_sizes(**setting, eta_l=plane.x[place])
+        assert inside[place] == found.answer.safe, plane.x[place]
+
+
 def test_what_no_step_sizes_meet_is_named():
     assert plane_of(SETTINGS[0]).fails == ("(L^2 + 1) c < 1 + p_t/2",)
     assert plane_of(SETTINGS[1]).fails == ("T >= 1/(2 eta mu)",)

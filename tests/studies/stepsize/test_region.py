@@ -72,6 +72,19 @@ def test_the_region_is_where_the_inequalities_hold(setting):
     assert seen == {True, False}
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_safe_is_what_the_answer_calls_safe(setting):
+    plane = region(step_sizes(**setting, **POINT))
+    seen = set()
+    for place in range(0, len(plane.x), 17):
+        for beta in np.geomspace(*plane.y_range, 7)[1:-1]:
+            inside = bool(plane.safe[0][place] < beta < plane.safe[1][place])
+            assert inside == step_sizes(**setting, alpha=plane.x[place], beta=beta, T=POINT["T"]).answer.safe
+            seen.add(inside)
+    assert seen == {True, False}
+    assert plane.answer == step_sizes(**setting, **POINT).answer.words.partition(". ")[0]
+
+
 def test_below_the_target_line_the_theorem_gives_the_target():
     setting = SETTINGS[0]
     plane = region(step_sizes(**setting, **POINT, epsilon=0.05, gap=1.0))
