@@ -49,20 +49,16 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
 
 def _finding(study: Mapping[str, Any]) -> str:
     """The rule with the least gradient of f at the end, and what it costs in that of g."""
-    ends = {
-        rule["words"]: [rule["values"][key]["mean"] for key in ("floor_f", "floor_g")]
-        for rule in study["rules"]
-        if "floor_f" in rule["values"]
-    }
+    ends = {rule["words"]: rule["values"] for rule in study["rules"] if "floor_f" in rule["values"]}
     if not ends:
         return f"{study['title']}: no rule stays finite"
-    best, other = (min(ends, key=lambda words: ends[words][place]) for place in (0, 1))
+    best, other = (min(ends, key=lambda words: ends[words][key]["mean"]) for key in _LOGARITHMIC)
     words = rf"{study['title']}: least $\|\nabla f\|^2$ with {best}"
-    g, g2 = ends[best][1], ends[other][1]
+    g, g2 = (ends[name]["floor_g"]["mean"] for name in (best, other))
     if g <= 1.1 * g2:
         return rf"{words}, and no rule has less $\|\nabla g\|^2$"
     cost = rf"{g / g2:.2g} times" if g2 > 0 else "more than"
-    if len(ends) > 2 and g >= max(one[1] for one in ends.values()):
+    if len(ends) > 2 and g >= max(one["floor_g"]["mean"] for one in ends.values()):
         return rf"{words}, but the most $\|\nabla g\|^2$: {cost} that with {other}"
     return rf"{words}, but {cost} the $\|\nabla g\|^2$ with {other}"
 

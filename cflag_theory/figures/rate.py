@@ -22,6 +22,7 @@ from cflag_theory.figures.style import (
     name_ends,
     name_line,
     plain_all,
+    subtitle,
     typeset,
 )
 
@@ -144,10 +145,7 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
         names[0] = (measured[-1], "Measured; + closed form", MEASURED)
     _slopes(axes, T, measured, study)
     message(axes, finding(study), 56, pad=40)
-    below = f"{typeset(_short(study['title'], 70))}\n{law(study)}"
-    axes.annotate(
-        below, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9.5, va="bottom"
-    )
+    subtitle(axes, f"{typeset(_short(study['title'], 70))}\n{law(study)}")
     own = study.get("objective", "f")
     whose = {"f": "past task", "g": "current task, all that it sees"}[own]
     axes.set(xlabel="Rounds $T$", ylabel=rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, {whose}")

@@ -18,6 +18,7 @@ from cflag_theory.figures.style import (
     name_ends,
     name_line,
     plain,
+    subtitle,
     typeset,
 )
 
@@ -46,8 +47,8 @@ def rate_family_figure(family: Any) -> Picture:
         figure = Picture(figsize=(6.4, 7.6), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
         above.set_xscale("log", base=2)
-        for axes in (above, below):
-            axes.set_yscale("log")
+        above.set_yscale("log")
+        below.set_yscale("log")
         for study, value, colour in zip(studies, values, colours, strict=True):
             T, curve = horizons_of(study), followed(study)
             measured, name = positive(curve["min_mean"]), typeset(f"{family['varied']} = {value:g}")
@@ -68,9 +69,8 @@ def rate_family_figure(family: Any) -> Picture:
         for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
             above.plot(T, first * (T / T[0]) ** power, ":", color=REFERENCE, linewidth=1, label=f"Slope {words}")
         message(above, _finding(family), 56, pad=26)
-        beside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         about = f"{studies[0]['title']}; dashed: proved bounds on the mean over $t$"
-        above.annotate(typeset(about), (0, 1), (0, 6), fontsize=9.5, **beside)
+        subtitle(above, typeset(about))
         own = studies[0].get("objective", "f")
         above.set_ylabel(rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, 95% band")
         below.axhline(1.0, color=REFERENCE, linewidth=1)

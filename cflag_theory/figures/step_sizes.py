@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.figures.style import SECOND, Picture, house_style, message, plain, wrapped
+from cflag_theory.figures.style import SECOND, Picture, house_style, message, plain, subtitle, wrapped
 
 _SIGNS = {"alpha": r"$\alpha$", "beta": r"$\beta$", "eta_l": r"$\eta_l$", "eta_g": r"$\eta_g$"}
 
@@ -31,7 +31,7 @@ def step_sizes_figure(region: Any) -> Picture:
         axes.plot(region["x"], most, color=SECOND)
         if inside.size:
             middle = inside[2 * inside.size // 3]
-            at = region["x"][middle], np.sqrt(least[middle] * most[middle])
+            at = region["x"][middle], least[middle] * (most[middle] / least[middle]) ** 0.25
             axes.text(*at, "Safe", color="#00543D", fontsize=16, ha="center", va="center")
         axes.plot([x], [y], "o", color="black", markersize=9, zorder=5)
         names = [name for name, _ in region["axes"]]
@@ -43,5 +43,5 @@ def step_sizes_figure(region: Any) -> Picture:
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
         about = wrapped(f"Step sizes for {numbers}", 76)
         message(axes, region["answer"], 62, pad=14 * (2 + about.count("\n")))
-        axes.annotate(about, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", va="bottom")
+        subtitle(axes, about)
     return figure

@@ -174,17 +174,22 @@ def message(axes: Axes, words: str, width: int, *, pad: float | None = None) -> 
     axes.set_title(wrapped(words, width), loc="left", fontsize=11, fontweight="bold", pad=pad)
 
 
-def crossing(name: str, T: Sequence[int], values: Sequence[float | None], bound: Sequence[float | None]) -> list[str]:
+def subtitle(axes: Axes, words: str) -> None:
+    """What was run, between the title and the axes."""
+    axes.annotate(
+        words, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9.5, va="bottom"
+    )
+
+
+def crossing(name: str, T: Sequence[int], values: Sequence[Any], bound: Sequence[Any]) -> list[str]:
     """Whether values exceed a bound, in words: it is crossed only where they were below before and stay above."""
-    known = [
-        (t, v > limit * (1 + 1e-9)) for t, v, limit in zip(T, values, bound, strict=True) if None not in (v, limit)
-    ]
-    above = [t for t, higher in known if higher]
+    known = [one for one in zip(T, values, bound, strict=True) if None not in one]
+    above = [t for t, value, limit in known if value > limit * (1 + 1e-9)]
     if not above:
         return []
     if len(above) == len(known):
         return [f"{name} is exceeded at every $T$"]
-    later = [t for t, _ in known[-len(above) :]] == above
+    later = [t for t, *_ in known[-len(above) :]] == above
     return [f"{name} is {f'crossed at T = {above[0]}' if later else f'exceeded at {len(above)} of {len(known)} $T$'}"]
 
 

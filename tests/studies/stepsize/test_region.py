@@ -79,7 +79,7 @@ def test_safe_is_what_the_answer_calls_safe(setting):
     for place in range(0, len(plane.x), 17):
         for beta in np.geomspace(*plane.y_range, 7)[1:-1]:
             inside = bool(plane.safe[0][place] < beta < plane.safe[1][place])
-            assert inside == step_sizes(**setting, alpha=plane.x[place], beta=beta, T=POINT["T"]).answer.safe
+            assert inside == step_sizes(**setting, alpha=plane.x[place], beta=beta).answer.safe
             seen.add(inside)
     assert seen == {True, False}
     assert plane.answer == step_sizes(**setting, **POINT).answer.words.partition(". ")[0]
