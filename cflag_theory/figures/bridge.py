@@ -231,9 +231,6 @@ _ROUND_LOOKS = {
     "cfl_gen": ("#999933", "CFL-Generative"),
 }
 
-# Rounds from one marker to the next.
-_APART = 14
-
 
 def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
     """Above accuracy (CFL Figure 5), below loss (Figures 6 and 7), after every round: means, one deviation as a band.
@@ -255,7 +252,7 @@ def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
                 most = 100.0 if key == "accuracy" else np.inf
                 axes.fill_between(at + 1, low.clip(0, most), high.clip(0, most), color=color, alpha=0.13, linewidth=0)
                 # Curves that coincide are told apart by markers at rounds of their own.
-                some = (place * _APART // len(summary["methods"]), _APART)
+                some = (2 * place, 2 * len(_ROUND_LOOKS))
                 axes.plot(at + 1, mean, color=color, linewidth=1.2, marker="osD^vPX"[place], markevery=some, label=name)
             past = found["past_loss"]
             if past:

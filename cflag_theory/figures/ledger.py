@@ -15,7 +15,6 @@ from cflag_theory.figures.style import (
     house_style,
     message,
     name_ends,
-    typeset,
 )
 
 
@@ -103,7 +102,7 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
             axes.axvline(
                 panel["range"], color=REFERENCE, linestyle=":", label=f"Printed range ends, {panel['range_words']}"
             )
-            axes.set(xlabel=r"$u = \beta L E$", ylabel=typeset(panel["ylabel"]))
+            axes.set(xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
             words = f"printed {panel['printed']:g}, {max(panel['proved']):.2f} is enough up to u = {panel['u'][-1]:g}"
             message(axes, f"{panel['title']}: {words}", 54)
             axes.set_ylim(0, panel["printed"] * 1.5)

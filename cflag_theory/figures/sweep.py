@@ -24,8 +24,6 @@ from cflag_theory.figures.style import (
 _COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Three kinds with eight colours: 24 looks, and neighbours that coincide still show.
 _LINES = ("-", "--", ":")
-# With fewer values there is no slope.
-_ENOUGH = 4
 _MARKERS = "os^Dv<>p"
 
 
@@ -45,7 +43,7 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
             color, line = _look(number)
             marker = _MARKERS[number % len(_MARKERS)]
             label = _label(group)
-            if group["slope"] is not None and len(group["x"]) >= _ENOUGH:
+            if group["slope"] is not None and len(group["x"]) > 3:
                 # Adding zero turns -0 into 0.
                 label += f", slope {round(group['slope'], 2) + 0.0:.2f}"
             axes.fill_between(group["x"], group["low"], group["high"], color=color, alpha=0.18, linewidth=0)

@@ -76,7 +76,9 @@ def test_the_region_is_where_the_inequalities_hold(setting):
 def test_safe_is_what_the_answer_calls_safe(setting):
     plane = region(step_sizes(**setting, **POINT))
     seen = set()
-    for place in range(0, len(plane.x), 17):
+    edge = step_sizes(**setting, **POINT).answer.most["alpha"]
+    # At the edge itself the answer allows for rounding.
+    for place in [k for k in range(0, len(plane.x), 17) if abs(plane.x[k] / edge - 1) > 1e-9]:
         for beta in np.geomspace(*plane.y_range, 7)[1:-1]:
             inside = bool(plane.safe[0][place] < beta < plane.safe[1][place])
             assert inside == step_sizes(**setting, alpha=plane.x[place], beta=beta).answer.safe
