@@ -17,8 +17,6 @@ REGION = {
     "y_range": [1e-4, 1.0],
     "boundaries": [{"name": "flat", "paper": "C-FLAG", "kind": "at most", "x": [0.01, 1.0], "y": [0.1, 0.1]}],
     "x": [0.01, 0.1, 1.0],
-    "printed": [[1e-4, 1e-4, None], [0.1, 0.1, None]],
-    "both": [[1e-4, None, None], [0.05, None, None]],
     "safe": [[1e-4, 1e-4, None], [0.1, 0.2, None]],
     "answer": "Safe for one memory: alpha <= 0.5, and beta < 0.1 at alpha = 0.2",
     "point": [0.2, 0.003],

@@ -81,8 +81,6 @@ def cfl_region(found: CFLStepSizes) -> Region:
         y_range=up,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one.relation for one in turning if one.paper != "ours"), values, CFL, grid, up),
-        both=edges_of((one.relation for one in turning), values, CFL, grid, up),
         safe=max(safe, key=lambda edges: np.isfinite(edges).sum(), default=(nowhere, nowhere)),
         answer=found.answer.words.partition(". ")[0],
         point=(found.eta_l, found.eta_g),

@@ -66,11 +66,8 @@ class Region(Shown):
     boundaries: tuple[Boundary, ...]
     #: (points,) grid of the two edges.
     x: tuple[float, ...]
-    #: For each x the least and the largest y at which the inequalities of the paper hold, and ours with: them; NaN
-    #: where there is none. Equations, and what no step sizes meet, are left out.
-    printed: tuple[tuple[float, ...], tuple[float, ...]]
-    both: tuple[tuple[float, ...], tuple[float, ...]]
-    #: Those at which the theorems of the answer are proved, and its first sentence.
+    #: For each x the least and the largest y at which the theorems of the answer are proved, NaN where there is none;
+    #: and the answer's first sentence.
     safe: tuple[tuple[float, ...], tuple[float, ...]]
     answer: str
     #: The step sizes as given.
@@ -90,8 +87,7 @@ class Region(Shown):
     def to_json(self) -> dict[str, Any]:
         """Plain values; an x without any y has null."""
         found: dict[str, Any] = as_json(asdict(self))
-        for edges in ("printed", "both", "safe"):
-            found[edges] = [[None if math.isnan(one) else one for one in side] for side in found[edges]]
+        found["safe"] = [[None if math.isnan(one) else one for one in side] for side in found["safe"]]
         return found
 
 
@@ -135,8 +131,6 @@ def region(found: StepSizes) -> Region:
         y_range=shown_beta,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one.relation for one in moving if one.paper != "ours"), values, C_FLAG, grid, shown_beta),
-        both=edges_of((one.relation for one in moving), values, C_FLAG, grid, shown_beta),
         safe=edges_of(needs, values, C_FLAG, grid, shown_beta),
         answer=found.answer.words.partition(". ")[0],
         point=(found.alpha, found.beta),
