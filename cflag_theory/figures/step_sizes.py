@@ -34,14 +34,14 @@ def step_sizes_figure(region: Any) -> Picture:
             at = region["x"][middle], least[middle] * (most[middle] / least[middle]) ** 0.25
             axes.text(*at, "Safe", color="#00543D", fontsize=16, ha="center", va="center")
         axes.plot([x], [y], "o", color="black", markersize=9, zorder=5)
-        names = [name for name, _ in region["axes"]]
-        words = ", ".join(f"{_SIGNS[name]} = {value:.3g}" for name, value in zip(names, (x, y), strict=True))
+        words = ", ".join(f"{_SIGNS[name]} = {one:.3g}" for (name, _), one in zip(region["axes"], (x, y), strict=True))
         axes.annotate(words, (x, y), (-8, -8), textcoords="offset points", ha="right", va="top")
         axes.set(xscale="log", yscale="log", xlim=region["x_range"], ylim=region["y_range"])
-        along, up = (f"{_SIGNS[name]}, {meaning}" for name, meaning in region["axes"])
-        axes.set(xlabel=along, ylabel=up)
+        for side, (name, meaning) in zip((axes.set_xlabel, axes.set_ylabel), region["axes"], strict=True):
+            side(f"{_SIGNS[name]}, {meaning}")
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
         about = wrapped(f"Step sizes for {numbers}", 76)
         message(axes, region["answer"], 62, pad=14 * (2 + about.count("\n")))
         subtitle(axes, about)
+        figure.alt = f"{region['answer']}. {about}."
     return figure
