@@ -37,8 +37,8 @@ def step_sizes_figure(region: Any) -> Picture:
         words = ", ".join(f"{_SIGNS[name]} = {one:.3g}" for (name, _), one in zip(region["axes"], (x, y), strict=True))
         axes.annotate(words, (x, y), (-8, -8), textcoords="offset points", ha="right", va="top")
         axes.set(xscale="log", yscale="log", xlim=region["x_range"], ylim=region["y_range"])
-        for side, (name, meaning) in zip((axes.set_xlabel, axes.set_ylabel), region["axes"], strict=True):
-            side(f"{_SIGNS[name]}, {meaning}")
+        along, up = (f"{_SIGNS[name]}, {meaning}" for name, meaning in region["axes"])
+        axes.set(xlabel=along, ylabel=up)
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
         about = wrapped(f"Step sizes for {numbers}", 76)
         message(axes, region["answer"], 62, pad=14 * (2 + about.count("\n")))
