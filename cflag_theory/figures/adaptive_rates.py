@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, typeset, wrapped
 
 _TITLES = {
-    "raised": r"share of rounds with $\Gamma$ raised",
-    "total_Gamma": r"$\sum_t \Gamma(t)$",
+    "raised": r"Share of rounds with $\Gamma$ raised",
+    "total_Gamma": r"Sum of $\Gamma(t)$",
     "change_f": r"$f(x_T)-f(x_0)$",
     "floor_f": r"$\|\nabla f\|^2$, last tenth",
     "floor_g": r"$\|\nabla g\|^2$, last tenth",
@@ -24,7 +24,7 @@ _SMALLEST = 1e-12
 
 
 def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
-    """One row a study, one panel a quantity, one line a rule: mean over replicas and its 95% interval.
+    """One panel a quantity, one line a rule: mean over replicas and its 95% interval; three rows of panels a study.
 
     Parameters
     ----------
@@ -32,28 +32,35 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
         Each as `studies.forgetting.adaptive_rates.AdaptiveRates.to_json` gives it.
     """
     with house_style():
-        figure = Picture(figsize=(14.5, 0.6 + 2.7 * len(studies)), layout="constrained")
-        axes = figure.subplots(len(studies), len(_TITLES), squeeze=False, sharey=True)
-        for line, study in enumerate(studies):
-            for place, key in zip(axes[line], _TITLES, strict=True):
+        figure = Picture(figsize=(7.2, 9.6 * len(studies)), layout="constrained")
+        parts = figure.subfigures(len(studies), 1, squeeze=False)[:, 0]
+        for part, study in zip(parts, studies, strict=True):
+            axes = part.subplots(3, 2, sharey=True)
+            part.delaxes(axes[2, 1])
+            for place, key in zip(axes.flat, _TITLES, strict=False):
                 _panel(place, study, key)
-            axes[line, 0].set_ylabel(study["title"])
-        figure.suptitle("; ".join(_finding(study) for study in studies), fontsize=11, fontweight="bold")
-        names = [rule["words"] for rule in studies[0]["rules"]]
-        axes[0, 0].set_yticks(range(len(names)), labels=[_broken(name) for name in names])
-        axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+            part.suptitle(wrapped(_finding(study), 66), fontsize=11, fontweight="bold")
+            names = [typeset(rule["words"]) for rule in study["rules"]]
+            axes[0, 0].set_yticks(range(len(names)), labels=[_broken(name) for name in names])
+            axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        figure.alt = "; ".join(_finding(study) for study in studies)
     return figure
 
 
 def _finding(study: Mapping[str, Any]) -> str:
-    """The rule with the least gradient of f at the end."""
-    ends = {rule["words"]: rule["values"]["floor_f"]["mean"] for rule in study["rules"] if "floor_f" in rule["values"]}
-    best = min(ends, key=ends.__getitem__, default=None)
-    return (
-        f"{study['title']}: no rule stays finite"
-        if best is None
-        else rf"{study['title']}: least $\|\nabla f\|^2$ with {best}"
-    )
+    """The rule with the least gradient of f at the end, and what it costs in that of g."""
+    ends = {rule["words"]: rule["values"] for rule in study["rules"] if "floor_f" in rule["values"]}
+    if not ends:
+        return f"{study['title']}: no rule stays finite"
+    best, other = (min(ends, key=lambda words: ends[words][key]["mean"]) for key in _LOGARITHMIC)
+    words = rf"{study['title']}: least $\|\nabla f\|^2$ with {best}"
+    g, g2 = (ends[name]["floor_g"]["mean"] for name in (best, other))
+    if g <= 1.1 * g2:
+        return rf"{words}, and no rule has less $\|\nabla g\|^2$"
+    cost = rf"{g / g2:.2g} times" if g2 > 0 else "more than"
+    if len(ends) > 2 and g >= max(one["floor_g"]["mean"] for one in ends.values()):
+        return rf"{words}, but the most $\|\nabla g\|^2$: {cost} that with {other}"
+    return rf"{words}, but {cost} the $\|\nabla g\|^2$ with {other}"
 
 
 def _panel(axes: Axes, study: Mapping[str, Any], key: str) -> None:
@@ -68,7 +75,7 @@ def _panel(axes: Axes, study: Mapping[str, Any], key: str) -> None:
         value = rule["values"].get(key)
         if value is None:
             word = f"{rule['diverged']} diverged"
-            axes.text(0.5, place, word, transform=axes.get_yaxis_transform(), ha="center", va="center", fontsize=8)
+            axes.text(0.5, place, word, transform=axes.get_yaxis_transform(), ha="center", va="center")
             continue
         mean, low, high = (
             max(value[name], _SMALLEST) if key in _LOGARITHMIC else value[name] for name in ("mean", "low", "high")
@@ -77,7 +84,7 @@ def _panel(axes: Axes, study: Mapping[str, Any], key: str) -> None:
         axes.plot([low, high], [place, place], color=color, linewidth=2.4, solid_capstyle="butt")
         axes.plot(mean, place, "o", color=color, markersize=5)
         if key in _LOGARITHMIC and value["mean"] < _SMALLEST:
-            axes.annotate(f" {value['mean']:.0e}", (mean, place), fontsize=8, va="center")
+            axes.annotate(f" {value['mean']:.0e}", (mean, place), va="center")
     axes.set_title(_TITLES[key])
     if key == "raised":
         axes.set_xlim(-0.05, 1.05)

@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, typeset
 
 #: A method has the same colour and marker in every figure.
 _LOOKS = {
@@ -40,9 +40,9 @@ _NAMES = {
 }
 _AXES = {
     "zeta": r"Dirichlet parameter $\zeta$",
-    "clients": "clients",
-    "memory_size": r"memory size $m_0$ a task and client",
-    "memory_sample": "memory samples a step",
+    "clients": "Clients",
+    "memory_size": r"Memory size $m_0$ a task and client",
+    "memory_sample": "Memory samples a step",
 }
 #: A mean and its standard deviation may lie outside, no run does.
 _POSSIBLE = {"accuracy": (0.0, 100.0), "forgetting": (-100.0, 100.0)}
@@ -51,7 +51,7 @@ _SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
 
 
 def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
-    """Left the average accuracy after each task (Figure 2); right every task when it was learned and at the end.
+    """Above the average accuracy after each task (Figure 2); below every task when it was learned and at the end.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
     """
     methods, tasks = summary["methods"], np.arange(1, summary["tasks"] + 1)
     with house_style():
-        figure = Picture(figsize=(10.5, 4.4), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True)
+        figure = Picture(figsize=(7.0, 8.0), layout="constrained")
+        left, right = figure.subplots(2, 1, sharey=True)
         for place, found in enumerate(methods):
             color, marker = _look(found["method"], place)
             curve = {key: _floats(found["accuracy_by_task"][key]) for key in ("mean", "low", "high")}
@@ -74,15 +74,15 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
             right.vlines(x, kept, learned, color=color, linewidth=1.2)
             right.plot(x, learned, marker, color=color, markerfacecolor="white", markersize=5)
             right.plot(x, kept, marker, color=color, markersize=5)
-        left.set(xlabel="tasks learned", ylabel="accuracy (%)", title="average accuracy of the tasks so far")
-        right.set(xlabel="task", title="each task: learned (hollow), at the end (filled)")
+        left.set(xlabel="Tasks learned", ylabel="Accuracy (%)", title="Average accuracy of the tasks so far")
+        right.set(xlabel="Task", ylabel="Accuracy (%)", title="Each task: learned (hollow), at the end (filled)")
         for axes in (left, right):
             axes.set_xticks(tasks)
         # Markers of one task stand beside each other.
         right.set_xlim(0.5, summary["tasks"] + 0.5)
         right.grid(visible=False, axis="x")
-        figure.suptitle(summary["title"])
-        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=min(6, len(methods)))
+        figure.suptitle(typeset(summary["title"]))
+        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(methods)))
     return figure
 
 
@@ -110,7 +110,7 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
                 if mine:
                     image = _strip(axes[row, column], mine[0])
                 axes[row, 0].set_ylabel(_NAMES.get(name, name))
-            axes[-1, column].set_xlabel("round")
+            axes[-1, column].set_xlabel("Round")
             axes[-1, column].set_xlim(-0.5, summary["tasks"] * summary["rounds"] - 0.5)
             axes[-1, column].xaxis.set_major_locator(MaxNLocator(8, integer=True))
         axes[0, 0].set_ylabel(r"$\Gamma(t)$")
@@ -118,8 +118,8 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
         figure.legend(*_legend(axes[0]), loc="outside upper center", ncols=6)
         if image is not None:
             bar = figure.colorbar(image, ax=axes[1:, :], fraction=0.05, aspect=14)
-            bar.set_label(r"seeds with $\Lambda_{t,i}\leq 0$")
-            bar.set_ticks([0, 1], labels=["transference", "interference"])
+            bar.set_label(r"Seeds with $\Lambda_{t,i}\leq 0$")
+            bar.set_ticks([0, 1], labels=["Transference", "Interference"])
     return figure
 
 
@@ -133,18 +133,18 @@ def bridge_levels_figure(levels: Mapping[str, Any]) -> Picture:
     """
     looks = _looks([(group["method"], group["label"]) for group in levels["groups"]])
     with house_style():
-        figure = Picture(figsize=(9.6, 4.0), layout="constrained")
-        for axes, metric in zip(figure.subplots(1, 2), ("accuracy", "forgetting"), strict=True):
+        figure = Picture(figsize=(7.0, 7.4), layout="constrained")
+        for axes, metric in zip(figure.subplots(2, 1), ("accuracy", "forgetting"), strict=True):
             for group, look in zip(levels["groups"], looks, strict=True):
                 mean = np.array(group[metric]["mean"])
                 low, high = (np.clip(group[metric][key], *_POSSIBLE[metric]) for key in ("low", "high"))
                 spread = [mean - low, high - mean]
                 axes.errorbar(group["x"], mean, spread, capsize=2.5, label=group["label"], **look)
-            axes.set(xlabel=_AXES[levels["axis"]], ylabel=f"{metric} (%)")
+            axes.set(xlabel=_AXES[levels["axis"]], ylabel=f"{metric.capitalize()} (%)")
             if levels["axis"] == "zeta":
                 axes.set_xscale("log")
-        figure.suptitle(levels["title"])
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.suptitle(typeset(levels["title"]))
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -158,7 +158,7 @@ def _terms(axes: Axes, summary: Mapping[str, Any], methods: Sequence[Mapping[str
         Gamma = found["Gamma"]
         axes.fill_between(Gamma["at"], Gamma["low"], Gamma["high"], color=color, alpha=0.2, linewidth=0)
         axes.plot(Gamma["at"], Gamma["mean"], color=color, label=_name(found))
-    axes.set_title(summary["title"], fontsize=9.5)
+    axes.set_title(typeset(summary["title"]), fontsize=10)
 
 
 def _strip(axes: Axes, found: Mapping[str, Any]) -> AxesImage:
@@ -177,7 +177,7 @@ def _strip(axes: Axes, found: Mapping[str, Any]) -> AxesImage:
         extent=(at[0] - 0.5, at[-1] + 0.5, clients - 0.5, -0.5),
     )
     shown = [int(place) for place in MaxNLocator(4, integer=True).tick_values(0, clients - 1) if 0 <= place < clients]
-    axes.set_yticks(shown, labels=[f"client {place}" for place in shown], fontsize=7)
+    axes.set_yticks(shown, labels=[f"Client {place}" for place in shown], fontsize=7)
     axes.grid(visible=False)
     return image
 
@@ -233,7 +233,7 @@ _ROUND_LOOKS = {
 
 
 def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
-    """Left accuracy (CFL Figure 5), right loss (Figures 6 and 7), after every round: means, one deviation as a band.
+    """Above accuracy (CFL Figure 5), below loss (Figures 6 and 7), after every round: means, one deviation as a band.
 
     Parameters
     ----------
@@ -241,9 +241,9 @@ def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
         As `studies.bridge_results.evolving.RoundsSummary.to_json` gives it.
     """
     with house_style():
-        figure = Picture(figsize=(10.5, 4.4), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for found in summary["methods"]:
+        figure = Picture(figsize=(7.0, 8.6), layout="constrained")
+        left, right = figure.subplots(2, 1, sharex=True)
+        for place, found in enumerate(summary["methods"]):
             color, name = _ROUND_LOOKS[found["method"]]
             for axes, key in ((left, "accuracy"), (right, "loss")):
                 at, mean, low, high = (
@@ -251,15 +251,17 @@ def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
                 )
                 most = 100.0 if key == "accuracy" else np.inf
                 axes.fill_between(at + 1, low.clip(0, most), high.clip(0, most), color=color, alpha=0.13, linewidth=0)
-                axes.plot(at + 1, mean, color=color, linewidth=1.2, label=name)
+                # Curves that coincide are told apart by markers at rounds of their own.
+                some = (2 * place, 2 * len(_ROUND_LOOKS))
+                axes.plot(at + 1, mean, color=color, linewidth=1.2, marker="osD^vPX"[place], markevery=some, label=name)
             past = found["past_loss"]
             if past:
                 right.plot(
                     past["at"], past["mean"], color=color, linewidth=1.2, linestyle=":", label=f"{name}, past data"
                 )
-        left.set(xlabel="rounds", ylabel="test accuracy (%)")
-        right.set(xlabel="rounds", ylabel="mean loss on test images")
-        figure.suptitle(summary["title"])
+        left.set(ylabel="Test accuracy (%)")
+        right.set(xlabel="Rounds", ylabel="Mean loss on test images")
+        figure.suptitle(typeset(summary["title"]))
         handles, labels = right.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))))
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(2, max(1, len(labels))))
     return figure

@@ -14,17 +14,21 @@ from cflag_theory.figures.style import (
     REFERENCE,
     SECOND,
     Picture,
+    crossing,
     house_style,
+    log_numbers,
     message,
     name_ends,
     plain_all,
+    typeset,
 )
 
-_COLORS = {"FedAvg": MEASURED, "CFL": SECOND}
+# Where both coincide, the wide line shows on both sides of the other.
+_LOOKS = {"FedAvg": (MEASURED, 4.0), "CFL": (SECOND, 1.4)}
 
 
 def cfl_rate_figure(studies: Any) -> Picture:
-    """One column a study: the curves above, printed bound over the mean that it bounds below.
+    """For each study the curves, and below them printed bound over the mean that it bounds.
 
     Parameters
     ----------
@@ -33,15 +37,14 @@ def cfl_rate_figure(studies: Any) -> Picture:
     """
     studies = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.0 * len(studies), 6.8), layout="constrained")
-        axes = figure.subplots(2, len(studies), squeeze=False, sharex="col", sharey="row", height_ratios=[3, 1])
-        names = []
-        for column, study in enumerate(studies):
-            names.append(_curves(axes[0, column], study))
-            _quotient(axes[1, column], study)
+        figure = Picture(figsize=(6.4, 7.0 * len(studies)), layout="constrained")
+        axes = figure.subplots(2 * len(studies), 1, height_ratios=[3, 1] * len(studies))
+        names = [_curves(place, study) for place, study in zip(axes[::2], studies, strict=True)]
+        for place, study in zip(axes[1::2], studies, strict=True):
+            _quotient(place, study)
         figure.alt = " ".join(f"{study['title']}: {_finding(study)}; {_ends(study)}." for study in studies)
         figure.draw_without_rendering()
-        for place, written in zip(axes[0], names, strict=True):
+        for place, written in zip(axes[::2], names, strict=True):
             name_ends(place, written)
     return figure
 
@@ -49,20 +52,21 @@ def cfl_rate_figure(studies: Any) -> Picture:
 def _curves(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]:
     T, names = np.array(study["horizons"], dtype=float), []
     for rate in study["methods"]:
-        name, color = rate["method"], _COLORS[rate["method"]]
+        name, (color, width) = rate["method"], _LOOKS[rate["method"]]
         if rate["band"]:
             low, high = np.array(rate["band"]).T
             axes.fill_between(T[: len(low)], low, high, color=color, alpha=0.2, linewidth=0)
-        axes.plot(T, rate["last"], "o-", color=color, markersize=4, label=f"{name}, exact")
-        axes.plot(T, rate["printed"], "s--", color=color, markersize=3, linewidth=1, label=f"{name}, printed rate")
-        names += [(rate["last"][-1], f"{name}, exact", color), (rate["printed"][-1], f"{name}, printed rate", color)]
-        ours = np.array([np.nan if value is None else value for value in rate["ours"]], dtype=float)
-        if np.isfinite(ours).any():
-            axes.plot(T, ours, "^:", color=color, markersize=3, linewidth=1, label=f"{name}, proved")
-            names.append((ours[-1], f"{name}, proved", color))
-    axes.plot(T, study["floor"], "-", color=REFERENCE, linewidth=1, label="floor")
-    names.append((study["floor"][-1], "floor of all step sizes", "#555555"))
-    axes.set(xscale="log", yscale="log")
+        for key, line, words in (("last", "-", "exact"), ("printed", "--", "printed rate"), ("ours", ":", "proved")):
+            values = np.array([np.nan if value is None else value for value in rate[key]], dtype=float)
+            if np.isfinite(values).any():
+                faint = 0.45 if width > 2 and key != "last" else 1.0
+                label = f"{name}, {words}"
+                axes.plot(T, values, line, color=color, linewidth=width, alpha=faint, label=label)
+                names.append((values[-1], label, color))
+    axes.plot(T, study["floor"], "-", color="black", linewidth=0.8, label="Floor")
+    names.append((study["floor"][-1], "Floor of all step sizes", "#555555"))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
     axes.set_ylabel(r"$\mathbb{E}\,f(\omega_T)-f^*$; band: simulated")
     message(axes, f"{study['title']}: {_finding(study)}", 60)
     return names
@@ -75,13 +79,10 @@ def _finding(study: Mapping[str, Any]) -> str:
     gap, above = last[high] / last[low], last[low] / study["floor"][-1]
     words = f"{low} ends {gap:.2g} times below {high}" if gap > 1.1 else f"{' and '.join(last)} end together"
     words += f", {'at the floor' if above < 1.1 else f'{above:.2g} times above the floor'}"
-    crossed = [
-        T
-        for rate in study["methods"]
-        for T, printed, mean in zip(study["horizons"], rate["printed"], rate["mean"], strict=True)
-        if printed < mean * (1 - 1e-9)
-    ]
-    return f"{words}; a printed rate is crossed at T = {min(crossed)}" if crossed else words
+    for rate in study["methods"]:
+        said = crossing(f"the printed rate of {rate['method']}", study["horizons"], rate["mean"], rate["printed"])
+        words = "; ".join([words, *said])
+    return words
 
 
 def _ends(study: Mapping[str, Any]) -> str:
@@ -95,9 +96,12 @@ def _quotient(axes: Axes, study: Mapping[str, Any]) -> None:
     T = np.array(study["horizons"], dtype=float)
     for rate in study["methods"]:
         quotient = np.array(rate["printed"]) / np.array(rate["mean"])
-        axes.plot(T, quotient, "s--", color=_COLORS[rate["method"]], markersize=3.5, linewidth=1)
+        color, width = _LOOKS[rate["method"]]
+        axes.plot(T, quotient, "--", color=color, linewidth=width)
     axes.axhline(1.0, color=REFERENCE, linewidth=1)
-    axes.set(xscale="log", yscale="log", xlabel="rounds T", ylabel="printed / exact")
+    axes.set_xscale("log", base=2)
+    axes.set(yscale="log", xlabel="Rounds $T$", ylabel="Printed / exact")
+    log_numbers(axes)
 
 
 # Curves often coincide: FedAvg and CFL are wide, so that their variants show on top of them.
@@ -108,10 +112,15 @@ _LINES = {
     "CFL-0.001": (SECOND, "-.", 1.4),
     "CFL-0.01": ("#CC79A7", ":", 1.8),
 }
+_LETTERS = (
+    r"$A w + B$: gradient; $L$, $\mu$: largest and least curvature; $\xi$: round drift" + "\n"
+    "SRD, BRD: small and big round drift; SL, LL: small and large $L$;\n"
+    "SC, GC: strongly and generally convex; each method with its best step size"
+)
 
 
 def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
-    """𝔼||A w_t + B|| by round, two rows of panels.
+    """𝔼||A w_t + B|| by round, two panels in a row.
 
     Parameters
     ----------
@@ -119,18 +128,21 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
         As `studies.nqm.table3.panels` gives them: "title" and "curves", each with "method", "rate", "mean" (T + 1,),
         and where runs were simulated "low" and "high" (T + 1,), the range of the middle 90 % of them.
     """
-    columns = (len(panels) + 1) // 2
+    rows = (len(panels) + 1) // 2
     with house_style():
-        figure = Picture(figsize=(3.9 * columns, 7.2), layout="constrained")
-        axes = figure.subplots(2, columns, squeeze=False)
+        figure = Picture(figsize=(7.4, 1.2 + 2.7 * rows), layout="constrained")
+        axes = figure.subplots(rows, 2, squeeze=False, sharex=True)
         for place, panel in zip(axes.flat, panels, strict=False):
             _panel(place, panel)
         for spare in axes.flat[len(panels) :]:
             spare.set_visible(False)
         for place in axes[-1]:
-            place.set_xlabel("round t")
+            place.set_xlabel("Round $t$")
         for place in axes[:, 0]:
             place.set_ylabel(r"$\mathbb{E}\,\|A w_t + B\|$")
+        shown = {name: line for line in axes[0, 0].lines if (name := str(line.get_label()).partition("  ")[0])}
+        figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=5, columnspacing=1.2)
+        figure.supxlabel(_LETTERS, fontsize=10)
     return figure
 
 
@@ -143,8 +155,12 @@ def _panel(axes: Axes, panel: Mapping[str, Any]) -> None:
             axes.fill_between(t, one["low"], one["high"], color=colour, alpha=0.13, linewidth=0)
         axes.plot(t, mean, line, color=colour, linewidth=width, label=f"{one['method']}  ({one['rate']:.4g})")
     axes.set_yscale("log")
-    axes.set_title(f"{panel['title']}\n{_table_finding(panel['curves'])}", fontsize=9.5, loc="left")
-    axes.legend(loc="upper right", title="best learning rate", title_fontsize=8, fontsize=7.5)
+    name, _, numbers = panel["title"].partition("\n")
+    axes.set_title(
+        "\n".join(typeset(words) for words in (name, numbers, _table_finding(panel["curves"])) if words),
+        fontsize=10,
+        loc="left",
+    )
 
 
 def _table_finding(curves: Sequence[Mapping[str, Any]]) -> str:

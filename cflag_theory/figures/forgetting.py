@@ -11,9 +11,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, name_ends
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, name_ends, typeset
 
-_NAMES = {"c_flag": "constant rates", "c_flag_adaptive": "adaptive rates"}
+_NAMES = {"c_flag": "Constant rates", "c_flag_adaptive": "Adaptive rates"}
 _COLORS = (MEASURED, "#CC79A7", BOUND, SECOND)
 # Transference, undecided, interference.
 _SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
@@ -45,11 +45,11 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
                 rf"{_NAMES.get(run['algorithm'], run['algorithm'])}: $\Gamma > 0$ in {_share(run):.0%} of rounds"
                 for run in mine
             ]
-            title = "\n".join([f"{mine[0]['study']}, {mine[0]['level']}: {words}", *found])
-            axes[0, column].set_title(title, fontsize=9, loc="left")
+            title = "\n".join([typeset(f"{mine[0]['study']}, {mine[0]['level']}: {words}"), *found])
+            axes[0, column].set_title(title, fontsize=10, loc="left")
             for place, name in enumerate(rows, start=1):
                 image = _strip(axes[place, column], next(run for run in mine if run["algorithm"] == name))
-            axes[-1, column].set_xlabel("round t")
+            axes[-1, column].set_xlabel("Round $t$")
         _scale(axes[0, 0], runs)
         axes[0, 0].set_ylabel(r"$\Gamma(t)$")
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(rows))
@@ -57,7 +57,7 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
             axes[place, 0].set_ylabel(_NAMES.get(name, name))
         if image is not None:
             bar = figure.colorbar(image, ax=axes[1:, :], fraction=0.05, aspect=14)
-            bar.set_label(r"replicas with $\Lambda_{t,i}\leq 0$")
+            bar.set_label(r"Replicas with $\Lambda_{t,i}\leq 0$")
             bar.set_ticks([0, 0.5, 1], labels=["0: transference", "1/2", "1: interference"])
     return figure
 
@@ -91,7 +91,7 @@ def _strip(axes: Axes, run: Mapping[str, Any]) -> AxesImage:
     image = axes.imshow(shares, aspect="auto", interpolation="nearest", cmap=_SIGNS, vmin=0, vmax=1)
     axes.axhline(clients - 0.5, color="black", linewidth=0.8)
     shown = [place for place in MaxNLocator(4, integer=True).tick_values(0, clients - 1) if 0 <= place < clients]
-    axes.set_yticks([*shown, clients], labels=[*(f"client {int(place)}" for place in shown), "server"], fontsize=7)
+    axes.set_yticks([*shown, clients], labels=[*(f"Client {int(place)}" for place in shown), "Server"], fontsize=7)
     axes.grid(visible=False)
     return image
 
@@ -119,12 +119,12 @@ def tasks_figure(study: Mapping[str, Any]) -> Picture:
             _objectives(axes, run)
         tops[0].set_ylabel(r"$f_\tau(x_t)$")
         head = f"{study['title']}: {study['tasks']} tasks, {study['clients']} clients, E = {study['E']}"
-        above.suptitle(f"{head}; {_finding(study)}", fontweight="bold", fontsize=11)
+        above.suptitle(typeset(f"{head}; {_finding(study)}"), fontweight="bold", fontsize=11)
         lost, terms, calls, clock = below.subplots(1, 4, width_ratios=[1.5, 1.5, 1, 1])
         _forgetting(lost, study)
         _task_terms(terms, study)
-        _costs(calls, study, [run["costs"]["ifo_calls"] for run in runs], "component gradients a task")
-        _costs(clock, study, [run["seconds"] for run in runs], "seconds a task, one thread")
+        _costs(calls, study, [run["costs"]["ifo_calls"] for run in runs], "Component gradients a task")
+        _costs(clock, study, [run["seconds"] for run in runs], "Seconds a task, one thread")
         figure.draw_without_rendering()
         ends = [curve["mean"][-1] for curve in runs[-1]["objectives"]]
         name_ends(
@@ -152,7 +152,7 @@ def _objectives(axes: Axes, run: Mapping[str, Any]) -> None:
         mine = slice(run["ends"][tau], run["ends"][tau + 1] + 1)
         axes.plot(t[mine], curve["mean"][mine], color=color, linewidth=2.8)
     axes.set_title(run["learner"], fontsize=9.5)
-    axes.set_xlabel("round t; thick: being learned")
+    axes.set_xlabel("Round $t$; thick: being learned")
 
 
 def _forgetting(axes: Axes, study: Mapping[str, Any]) -> None:
@@ -171,8 +171,8 @@ def _forgetting(axes: Axes, study: Mapping[str, Any]) -> None:
             [value["high"] - value["mean"] for value in after],
         ]
         axes.errorbar(ends[2:], means, spread, fmt="none", ecolor=color, capsize=2.5)
-    axes.set(xlabel="round t", title="average forgetting of past tasks")
-    axes.set_ylabel(r"mean of $f_\tau(x_t)-f_\tau(x_{\mathrm{end\ of\ task}\ \tau})$")
+    axes.set(xlabel="Round $t$", title="Average forgetting of past tasks")
+    axes.set_ylabel(r"Mean of $f_\tau(x_t)-f_\tau(x_{\mathrm{end\ of\ task}\ \tau})$")
 
 
 def _task_terms(axes: Axes, study: Mapping[str, Any]) -> None:
@@ -187,7 +187,7 @@ def _task_terms(axes: Axes, study: Mapping[str, Any]) -> None:
         axes.axvline(end, color=REFERENCE, linewidth=0.8)
     if largest > 0:
         axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(largest) - 3))
-    axes.set(xlabel="round t", title=r"forgetting term $\Gamma(t)$")
+    axes.set(xlabel="Round $t$", title=r"Forgetting term $\Gamma(t)$")
 
 
 def _costs(axes: Axes, study: Mapping[str, Any], costs: list[list[float]], title: str) -> None:
@@ -200,6 +200,6 @@ def _costs(axes: Axes, study: Mapping[str, Any], costs: list[list[float]], title
             color=_LEARNERS[place % len(_LEARNERS)],
             markersize=4,
         )
-    axes.set(xlabel="task", title=title)
+    axes.set(xlabel="Task", title=title)
     axes.set_xticks(s)
     axes.set_ylim(bottom=0)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, message, name_ends
+from cflag_theory.figures.style import (
+    BOUND,
+    MEASURED,
+    REFERENCE,
+    SECOND,
+    Picture,
+    crossing,
+    house_style,
+    message,
+    name_ends,
+)
 
 
 def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:
@@ -17,16 +27,16 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:
         As `studies.rates.floors.floors` gives them: "title", "quantity", "T", "measured", "predicted".
     """
     with house_style():
-        figure = Picture(figsize=(5.6 * len(series), 3.9), layout="constrained")
-        panels = figure.subplots(1, len(series), squeeze=False)[0]
+        figure = Picture(figsize=(6.4, 3.6 * len(series)), layout="constrained")
+        panels = figure.subplots(len(series), 1, squeeze=False)[:, 0]
         for axes, one in zip(panels, series, strict=True):
             axes.plot(one["T"], one["measured"], "o-", color=MEASURED, markersize=4, label=one["quantity"])
-            axes.plot(one["T"], one["predicted"], "s-", color=BOUND, markersize=3.5, label="printed bound")
-            axes.set(xscale="log", yscale="log", xlabel="rounds T")
-            message(axes, f"{one['title']}: {_floor(one)}", 46)
+            axes.plot(one["T"], one["predicted"], "s-", color=BOUND, markersize=3.5, label="Printed bound")
+            axes.set(xscale="log", yscale="log", xlabel="Rounds $T$")
+            message(axes, f"{one['title']}: {_floor(one)}", 54)
         figure.draw_without_rendering()
         for axes, one in zip(panels, series, strict=True):
-            ends = [(one["measured"][-1], one["quantity"], MEASURED), (one["predicted"][-1], "printed bound", BOUND)]
+            ends = [(one["measured"][-1], one["quantity"], MEASURED), (one["predicted"][-1], "Printed bound", BOUND)]
             name_ends(axes, ends)
         figure.alt = " ".join(_seen(one) for one in series)
     return figure
@@ -39,11 +49,11 @@ def _seen(one: Mapping[str, Any]) -> str:
 
 
 def _floor(one: Mapping[str, Any]) -> str:
-    """Whether the last doublings of T change anything, and where the bound lies below."""
+    """Whether the last three doublings of T change anything, and where the bound lies below."""
     measured, T = one["measured"], one["T"]
-    said = [f"a floor stays at {measured[-1]:.2g}" if measured[-1] > 0.95 * measured[-3] else "no floor yet"]
-    crossed = [t for t, value, bound in zip(T, measured, one["predicted"], strict=True) if value > bound * (1 + 1e-9)]
-    return "; ".join(said + ([f"the printed bound is crossed at T = {crossed[0]}"] if crossed else []))
+    flat = len(T) >= 4 and min(measured[-4:]) > 0.95 * max(measured[-4:])
+    said = f"a floor stays at {measured[-1]:.2g}" if flat else f"{measured[-1]:.2g} at T = {T[-1]}"
+    return "; ".join([said, *crossing("the printed bound", T, measured, one["predicted"])])
 
 
 def expectation_figure(data: Mapping[str, Any]) -> Picture:
@@ -59,16 +69,16 @@ def expectation_figure(data: Mapping[str, Any]) -> Picture:
     with house_style():
         figure = Picture(figsize=(6.4, 3.9), layout="constrained")
         axes = figure.subplots()
-        axes.plot(data["t"], once, "o-", color=MEASURED, label="memory drawn once")
-        axes.plot(data["t"], every, "^-", color=SECOND, markersize=4, label="memory drawn every round")
-        axes.axhline(0.0, color=REFERENCE, linewidth=1, label="what step (a) of (64) uses")
-        axes.set(xlabel="round t", ylabel=r"$\mathbb{E}\,B(t)$")
+        axes.plot(data["t"], once, "o-", color=MEASURED, label="Memory drawn once")
+        axes.plot(data["t"], every, "^-", color=SECOND, markersize=4, label="Memory drawn every round")
+        axes.axhline(0.0, color=REFERENCE, linewidth=1, label="What step (a) of (64) uses")
+        axes.set(xlabel="Round $t$", ylabel=r"$\mathbb{E}\,B(t)$")
         largest = max(range(len(once)), key=lambda place: abs(once[place]))
         words = "is zero" if once[largest] == 0 else f"is {once[largest]:.2g} in round {data['t'][largest]}"
-        message(axes, rf"$\mathbb{{E}}\,B(t)$ {words} if the memory is drawn once; the proof uses zero", 54)
+        message(axes, rf"$\mathbb{{E}}\,B(t)$ {words} if the memory is drawn once; the proof uses zero", 58)
         figure.alt = f"Exact expectation of the overfitting term: {figure.alt}."
         figure.draw_without_rendering()
-        name_ends(axes, [(once[-1], "memory drawn once", MEASURED), (every[-1], "drawn every round", SECOND)])
+        name_ends(axes, [(once[-1], "Memory drawn once", MEASURED), (every[-1], "Drawn every round", SECOND)])
     return figure
 
 
@@ -82,19 +92,19 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
         constant, the printed end of the range, the grid `u`, the `proved` constant on it, and instances by E.
     """
     with house_style():
-        figure = Picture(figsize=(10.4, 4.0), layout="constrained")
-        for axes, key in zip(figure.subplots(1, 2), ("drift", "error"), strict=True):
+        figure = Picture(figsize=(6.4, 7.6), layout="constrained")
+        for axes, key in zip(figure.subplots(2, 1), ("drift", "error"), strict=True):
             panel = data[key]
-            axes.axhline(panel["printed"], color=BOUND, label=f"printed: {panel['printed']:g}")
-            axes.plot(panel["u"], panel["proved"], color=MEASURED, label="proved here")
+            axes.axhline(panel["printed"], color=BOUND, label=f"Printed: {panel['printed']:g}")
+            axes.plot(panel["u"], panel["proved"], color=MEASURED, label="Proved here")
             for marker, (E, ratios) in zip("ox^", panel["instances"].items(), strict=False):
-                axes.plot(panel["u"], ratios, marker, color=SECOND, markersize=3.5, label=f"exact instance, E = {E}")
+                axes.plot(panel["u"], ratios, marker, color=SECOND, markersize=3.5, label=rf"Exact instance, $E$ = {E}")
             axes.axvline(
-                panel["range"], color=REFERENCE, linestyle=":", label=f"printed range ends, {panel['range_words']}"
+                panel["range"], color=REFERENCE, linestyle=":", label=f"Printed range ends, {panel['range_words']}"
             )
             axes.set(xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
             words = f"printed {panel['printed']:g}, {max(panel['proved']):.2f} is enough up to u = {panel['u'][-1]:g}"
-            message(axes, f"{panel['title']}: {words}", 46)
-            axes.set_ylim(0, panel["printed"] * 1.15)
-            axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
+            message(axes, f"{panel['title']}: {words}", 54)
+            axes.set_ylim(0, panel["printed"] * 1.5)
+            axes.legend(loc="upper center", ncols=2, fontsize=9.5)
     return figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,15 @@ from cflag_theory.figures.style import (
     REFERENCE,
     SECOND,
     Picture,
+    crossing,
     house_style,
+    log_numbers,
+    message,
     name_ends,
     name_line,
     plain_all,
+    subtitle,
+    typeset,
 )
 
 _Floats = NDArray[np.float64]
@@ -36,6 +40,8 @@ WORDS = {
 }
 # A slope is called -1 or -1/2 if it is that near, or nearly so and its interval holds it.
 _NEAR, _NEARLY = 0.05, 0.1
+# Fewer horizons show no slope.
+_ENOUGH = 4
 
 
 def rate_figure(studies: Any) -> Picture:
@@ -51,10 +57,10 @@ def rate_figure(studies: Any) -> Picture:
     """
     found = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.4 * len(found), 5.4), layout="constrained")
+        figure = Picture(figsize=(6.4, 5.2 * len(found)), layout="constrained")
         panels = [
             _panel(axes, study)
-            for axes, study in zip(figure.subplots(1, len(found), squeeze=False)[0], found, strict=True)
+            for axes, study in zip(figure.subplots(len(found), 1, squeeze=False)[:, 0], found, strict=True)
         ]
         figure.alt = " ".join(_seen(study) for study in found)
         # Names stand where the layout has put the axes.
@@ -62,7 +68,7 @@ def rate_figure(studies: Any) -> Picture:
         for axes, names in zip(figure.axes, panels, strict=True):
             name_ends(axes, names)
             for line in axes.lines:
-                if str(line.get_label()).startswith("slope"):
+                if str(line.get_label()).startswith("Slope"):
                     name_line(axes, line, str(line.get_label()))
     return figure
 
@@ -70,13 +76,15 @@ def rate_figure(studies: Any) -> Picture:
 def finding(study: Mapping[str, Any]) -> str:
     """What a study shows in a few words, computed from its numbers."""
     curve = followed(study)
-    said = [_fall(curve["fit"], promised=bool(study["bounds"]) and study["power"] == 0.5)]
+    said = [fall(curve, study["horizons"], promised=bool(study["bounds"]) and study["power"] == 0.5)]
     lost = max(study.get("diverged", [0]))
     if lost:
         said[0] = f"{lost} of {study['replicas']} runs diverge"
     bound = chosen(study, PAPER)
-    if bound is not None and (T := _crossed(study, bound)) is not None:
-        said.append(f"the printed bound is crossed at T = {T}")
+    if bound is not None:
+        # Only where the whole band lies above.
+        lows = [one and one[0] for one in curve["band"]]
+        said += crossing("the printed bound", study["horizons"], lows, bound["values"])
     return "; ".join(said)
 
 
@@ -87,37 +95,30 @@ def chosen(study: Mapping[str, Any], claims: Sequence[str]) -> Mapping[str, Any]
     return next((one for one in present if one["proved"]), present[0] if present else None)
 
 
-def _fall(fit: Mapping[str, Any] | None, *, promised: bool) -> str:
+def fall(curve: Mapping[str, Any], horizons: Sequence[int], *, promised: bool = False) -> str:
+    """How a curve falls: a slope if four horizons and its interval exclude the others, else what was measured."""
+    fit = curve["fit"]
     if fit is None:
         return "no slope: the gradient is rounding"
+    (low, high), slope = fit["interval"], fit["slope"]
+    ends = [curve["min_mean"][list(horizons).index(fit[end])] for end in ("first", "last")]
+    measured = f"from {ends[0]:.2g} at T = {fit['first']} to {ends[1]:.2g} at T = {fit['last']}"
+    if (used := sum(fit["first"] <= T <= fit["last"] for T in horizons)) < _ENOUGH:
+        return f"{measured}; {used} horizons show no slope"
+    near = next(
+        (at for at in (-1, -0.5) if abs(slope - at) <= _NEAR or (abs(slope - at) <= _NEARLY and low <= at <= high)),
+        None,
+    )
+    if any(low <= other <= high for other in {0, -0.5, -1} - {near} if fit["floor"] is None or other):
+        return f"{measured}; slope open, {low:.2f} to {high:.2f}"
     if fit["floor"] is not None:
         return f"a floor stays at {fit['floor']:.2g}"
-    low, high = fit["interval"]
-    slope = fit["slope"]
-
-    def is_near(power: float) -> bool:
-        off = abs(slope - power)
-        return bool(off <= _NEAR or (off <= _NEARLY and low <= power <= high))
-
-    if is_near(-1):
-        words = "falls like 1/T"
-    elif is_near(-0.5):
-        return "falls like 1/√T" + (", as promised" if promised else "")
-    elif abs(slope) < 0.1:
-        words = f"hardly falls, slope {slope:.2f},"
-    elif slope > 0.1:
-        words = f"grows like $T^{{{slope:.2f}}}$"
-    else:
-        words = f"falls like $T^{{{slope:.2f}}}$"
-    return f"{words} where 1/√T is promised" if promised else words.rstrip(",")
-
-
-def _crossed(study: Mapping[str, Any], bound: Mapping[str, Any]) -> int | None:
-    """The first T at which the whole band lies above a bound."""
-    for T, value, one in zip(study["horizons"], bound["values"], followed(study)["band"], strict=True):
-        if value is not None and one is not None and one[0] > value * (1 + 1e-9):
-            return int(T)
-    return None
+    if near == -0.5:
+        return r"falls like $1/\sqrt{T}$" + (", as promised" if promised else "")
+    words = "falls like $1/T$" if near else f"{'grows' if slope > 0 else 'falls'} like $T^{{{slope:.2f}}}$"
+    if -0.1 < slope < 0:
+        words = f"hardly falls, slope {slope:.2f}{',' if promised else ''}"
+    return rf"{words} where $1/\sqrt{{T}}$ is promised" if promised else words
 
 
 def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]:
@@ -127,10 +128,10 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     band(axes, T, curve["band"], MEASURED)
-    axes.plot(T, measured, "o-", color=MEASURED, markersize=4.5, linewidth=2, label="measured", zorder=3)
-    names = [(measured[-1], "measured, 95% band", MEASURED)]
+    axes.plot(T, measured, "o-", color=MEASURED, markersize=4.5, linewidth=2, label="Measured", zorder=3)
+    names = [(measured[-1], "Measured, 95% band", MEASURED)]
     # Where both coincide, both are seen.
-    for whose, claims, colour, width in (("paper", PAPER, BOUND, 2.6), ("ours", OURS, SECOND, 1.4)):
+    for whose, claims, colour, width in (("Paper", PAPER, BOUND, 2.6), ("Ours", OURS, SECOND, 1.4)):
         bound = chosen(study, claims)
         if bound is None:
             continue
@@ -140,23 +141,18 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
         names.append((last(values), f"{whose}: {named(bound)}{proved}", colour))
     if study.get("exact"):
         least = numbers(study["exact"]["least"])
-        axes.plot(T, least, "+", color="black", markersize=9, label="closed form", zorder=4)
-        names[0] = (measured[-1], "measured; + closed form", MEASURED)
+        axes.plot(T, least, "+", color="black", markersize=9, label="Closed form", zorder=4)
+        names[0] = (measured[-1], "Measured; + closed form", MEASURED)
     _slopes(axes, T, measured, study)
-    # No line break before a number.
-    title = "\n".join(wrap(finding(study).replace(" = ", "\u00a0=\u00a0"), 62))
-    axes.set_title(title, loc="left", fontsize=11.5, fontweight="bold", pad=36)
-    below = f"{_short(study['title'])}\n{law(study)}"
-    axes.annotate(
-        below, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, va="bottom"
-    )
+    message(axes, finding(study), 56, pad=40)
+    subtitle(axes, f"{typeset(_short(study['title'], 70))}\n{law(study)}")
     own = study.get("objective", "f")
     whose = {"f": "past task", "g": "current task, all that it sees"}[own]
-    axes.set(xlabel="rounds T", ylabel=rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, {whose}")
+    axes.set(xlabel="Rounds $T$", ylabel=rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, {whose}")
     return names
 
 
-def _short(words: str, most: int = 90) -> str:
+def _short(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
@@ -169,7 +165,7 @@ def _slopes(axes: Axes, T: _Floats, measured: _Floats, study: Mapping[str, Any])
     start = measured[first] / 1.6
     for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
         line = start * (T[first:] / T[first]) ** power
-        axes.plot(T[first:], line, ":", color=REFERENCE, linewidth=1.1, label=f"slope {words}", zorder=1)
+        axes.plot(T[first:], line, ":", color=REFERENCE, linewidth=1.1, label=f"Slope {words}", zorder=1)
     low = min(limits[0], start * (T[-1] / T[first]) ** -0.75)
     axes.set_ylim(low, limits[1])
 
@@ -231,7 +227,7 @@ def band(axes: Axes, T: _Floats, bands: Sequence[Sequence[float] | None], colour
 def named(bound: Mapping[str, Any]) -> str:
     """A bound's name for people."""
     claim: str = bound["claim"]
-    return WORDS.get(claim, claim.removeprefix("ours."))
+    return WORDS.get(claim, claim.removeprefix("ours.").replace("_", " "))
 
 
 def _line(bound: Mapping[str, Any]) -> str:
@@ -257,10 +253,10 @@ _Names = list[tuple[float, str, str]]
 
 
 def rate_details_figure(studies: Any) -> Picture:
-    """One column a study: the gradients of the current task and of both tasks above, below bounds over measurements.
+    """For each study the gradients of the current task and of both tasks, and below them bounds over measurements.
 
     A bound that is proved for the setting is a solid line, any other is dashed; its colour is that of the gradient that
-    it bounds.
+    it bounds. Those without a name are grey: the paper's and ours on f have one, and the first on g and on h~.
 
     Parameters
     ----------
@@ -269,15 +265,14 @@ def rate_details_figure(studies: Any) -> Picture:
     """
     found = plain_all(studies)
     with house_style():
-        figure = Picture(figsize=(7.4 * len(found), 8.6), layout="constrained")
-        axes = figure.subplots(2, len(found), squeeze=False, sharex="col")
+        figure = Picture(figsize=(6.4, 7.6 * len(found)), layout="constrained")
+        axes = figure.subplots(2 * len(found), 1)
         names = []
-        for column, study in enumerate(found):
-            names.append((axes[0, column], _gradients(axes[0, column], study)))
-            names.append((axes[1, column], _quotients(axes[1, column], study)))
+        for above, below, study in zip(axes[::2], axes[1::2], found, strict=True):
+            names += [(above, _gradients(above, study)), (below, _quotients(below, study))]
         figure.draw_without_rendering()
         for place, written in names:
-            name_ends(place, written, size=8)
+            name_ends(place, written)
     return figure
 
 
@@ -293,31 +288,30 @@ def _gradients(axes: Axes, study: Mapping[str, Any]) -> _Names:
         least, mean = positive(curve["min_mean"]), positive(curve["mean"])
         axes.plot(T, least, "o-", color=colour, markersize=4, label=rf"$\min_t$ mean {symbol}")
         axes.plot(T, mean, ":", color=colour, linewidth=1.3, label=f"{symbol}, mean over $t$")
-        names += [(last(least), rf"$\min_t$ {symbol}", colour), (last(mean), f"{symbol}, mean over $t$", colour)]
+        names.append((last(least), symbol, colour))
         said.append(f"{symbol} {_fall_to(curve, study['horizons'])}")
     axes.set_xscale("log", base=2)
     if any(np.isfinite(line.get_ydata()).any() for line in axes.lines):
         axes.set_yscale("log")
-    words = ";\n".join(said) if sum(map(len, said)) > 80 else "; ".join(said)
-    axes.set_title(f"{study['title']}\n{words}", loc="left", fontsize=10, fontweight="bold")
-    axes.set_ylabel("current task and both tasks")
+        log_numbers(axes)
+    message(axes, f"{study['title']}: {'; '.join(said)}", 56)
+    axes.set_ylabel("$\\min_t$ mean; dotted: mean over $t$")
     return names
 
 
 def _fall_to(curve: Mapping[str, Any], horizons: Any) -> str:
-    """What one gradient does: its floor or its slope, with the interval and the range of the fit."""
-    fit = curve["fit"]
-    if fit is None:
+    """What one gradient does."""
+    if curve["fit"] is None:
         return "is zero up to rounding"
-    if fit["floor"] is not None:
-        return f"stays at {fit['floor']:.2g}"
-    low, high = fit["interval"]
-    return f"has slope {fit['slope']:.2f} [{low:.2f}, {high:.2f}] from T = {fit['first']}"
+    return fall(curve, horizons).partition(";")[0].removeprefix("a floor ")
 
 
 def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
     T, names, drawn = horizons_of(study), [], []
-    for key, (symbol, colour) in _GRADIENTS.items():
+    told = [chosen(study, claims) for claims in (PAPER, OURS)]
+    for key, (symbol, own) in _GRADIENTS.items():
+        if key != "f":
+            told.append(chosen(study, [one["claim"] for one in study["bounds"] if one["quantity"] == key]))
         for bound in study["bounds"]:
             if bound["quantity"] != key or all(value is None for value in bound["values"]):
                 continue
@@ -327,15 +321,15 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
             drawn.append(quotient[np.isfinite(quotient)])
             # Bounds that are not positive have no logarithm; the title counts them.
             quotient[~(np.isfinite(quotient) & (quotient > 0))] = np.nan
-            side = "" if bound["of"] == "below" else f" {bound['of']}"
-            words = f"{named(bound)},{side} {symbol}"
-            style = "-" if bound["proved"] else "--"
-            axes.plot(T, quotient, style, marker=".", color=colour, markersize=5, linewidth=1.3, label=bound["claim"])
-            names.append((last(quotient), words, colour))
+            seen = any(bound is one for one in told)
+            colour, width = (own, 1.6) if seen else (REFERENCE, 0.9)
+            axes.plot(T, quotient, _line(bound), marker=".", color=colour, linewidth=width, label=bound["claim"])
+            if seen:
+                names.append((last(quotient), f"{named(bound)}, {symbol}", colour))
     axes.axhline(1.0, color=REFERENCE, linewidth=1)
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="rounds T", ylabel="bound / measured; dashed: not proved here")
-    axes.set_title(_below_one(drawn), loc="left", fontsize=10, fontweight="bold")
+    axes.set(xlabel="Rounds $T$", ylabel="Bound / measured\nDashed: not proved here; grey: others")
+    message(axes, _below_one(drawn), 56)
     if any((one > 0).any() for one in drawn):
         axes.set_yscale("log")
         # Equalities stay on the line at 1: their rounding is not blown up to the height of the panel.
@@ -349,9 +343,10 @@ def _below_one(drawn: list[Any]) -> str:
     positive_ends = [end for end in ends if end > 0]
     if not positive_ends:
         return "no bound applies here"
-    words = f"bounds end {min(positive_ends):.2g} to {max(positive_ends):.2g} times what is measured"
+    least, most = (f"{float(f'{end:.2g}'):,g}" for end in (min(positive_ends), max(positive_ends)))
+    words = f"bounds end {least} to {most} times what is measured"
     if low := sum(end < 1 - 1e-9 for end in ends):
         words = f"{low} of {len(ends)} bounds end below what they should bound; {words}"
     if negative := len(ends) - len(positive_ends):
         words += f"; {negative} ends negative"
-    return words.replace("; ", ";\n") if len(words) > 70 else words
+    return words

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from cflag_theory.files import check_writable, whole
 
@@ -25,7 +26,8 @@ MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 _STYLE: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
-    "font.size": 10,
+    "font.size": 11,
+    "axes.titlesize": 11,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#E5E5E5",
@@ -33,7 +35,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 10,
     "lines.linewidth": 1.6,
     # Reproducible SVG: no random ids.
     "svg.hashsalt": "cflag-theory",
@@ -80,6 +82,7 @@ _PLAIN = {
     r"\times": "x",
     r"\leq": "<=",
     r"\rm ": "",
+    "≤": "<=",
 }
 
 
@@ -131,13 +134,66 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
     return written
 
 
-def message(axes: Axes, words: str, width: int) -> None:
-    """What a panel shows, as its title: bold, from the left, in lines of `width` characters, numbers kept whole."""
-    lines = wrap(words.replace(" = ", "\u00a0=\u00a0"), width)
-    axes.set_title("\n".join(lines), loc="left", fontsize=10.5, fontweight="bold")
+_SYMBOL = re.compile(r"\b(?:(alpha|beta|eta|mu|zeta)(_\w)?\b|[A-Za-z](?:_\w)?(?= [=<>≤≥] ))")
 
 
-def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 8.5) -> None:
+def typeset(words: str) -> str:
+    """A title or label as it is printed: a capital first, symbols and signs as mathematics."""
+    parts = words.replace("<=", "≤").replace(">=", "≥").split("$")
+    parts[::2] = [_SYMBOL.sub(lambda found: f"${chr(92) if found[1] else ''}{found[0]}$", part) for part in parts[::2]]
+    found = "$".join(parts)
+    return found[:1].upper() + found[1:]
+
+
+def wrapped(words: str, width: int) -> str:
+    """Of `typeset`, in lines that show up to `width` characters; formulas and numbers are kept whole."""
+    parts = typeset(words).replace(" = ", "\u00a0=\u00a0").split("$")
+    parts[1::2] = [part.replace(" ", "\u00a0") for part in parts[1::2]]
+    lines = [""]
+    for word in "$".join(parts).split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        # A command shows one character.
+        shown = re.sub(r"\\(?:[a-z]+|.)\s?", "x", longer).translate(str.maketrans("", "", "${}^_"))
+        lines[-1:] = [longer] if len(shown) <= width or not lines[-1] else [lines[-1], word]
+    parts = "\n".join(lines).split("$")
+    parts[1::2] = [part.replace("\u00a0", " ") for part in parts[1::2]]
+    return "$".join(parts)
+
+
+def log_numbers(axes: Axes) -> None:
+    """Plain numbers up a logarithmic axis that has few powers of ten."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log" and high < 30 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=range(1, 10) if high < 7 * low else (1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def message(axes: Axes, words: str, width: int, *, pad: float | None = None) -> None:
+    """What a panel shows, as its title: bold, from the left."""
+    axes.set_title(wrapped(words, width), loc="left", fontsize=11, fontweight="bold", pad=pad)
+
+
+def subtitle(axes: Axes, words: str) -> None:
+    """What was run, between the title and the axes."""
+    axes.annotate(
+        words, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9.5, va="bottom"
+    )
+
+
+def crossing(name: str, T: Sequence[int], values: Sequence[Any], bound: Sequence[Any]) -> list[str]:
+    """Whether values exceed a bound, in words: it is crossed only where they were below before and stay above."""
+    known = [one for one in zip(T, values, bound, strict=True) if None not in one]
+    above = [t for t, value, limit in known if value > limit * (1 + 1e-9)]
+    if not above:
+        return []
+    if len(above) == len(known):
+        return [f"{name} is exceeded at every $T$"]
+    later = [t for t, *_ in known[-len(above) :]] == above
+    return [f"{name} is {f'crossed at T = {above[0]}' if later else f'exceeded at {len(above)} of {len(known)} $T$'}"]
+
+
+def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 10) -> None:
     """Write each name to the right of the axes at the height of its value, moved no more than keeps them apart.
 
     Call it when the limits of the axes are final.
@@ -185,7 +241,7 @@ def name_line(axes: Axes, line: Line2D, words: str, *, at: float = 0.62) -> None
         xycoords="axes fraction",
         textcoords="offset points",
         color="#555555",
-        fontsize=8,
+        fontsize=9.5,
         ha="center",
         va="top",
         rotation=float(np.degrees(np.arctan2(dy, dx))),

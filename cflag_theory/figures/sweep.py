@@ -9,7 +9,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, name_ends, name_line
+from cflag_theory.figures.style import (
+    BOUND,
+    MEASURED,
+    REFERENCE,
+    SECOND,
+    Picture,
+    house_style,
+    name_ends,
+    name_line,
+    typeset,
+)
 
 _COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Three kinds with eight colours: 24 looks, and neighbours that coincide still show.
@@ -33,7 +43,7 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
             color, line = _look(number)
             marker = _MARKERS[number % len(_MARKERS)]
             label = _label(group)
-            if group["slope"] is not None:
+            if group["slope"] is not None and len(group["x"]) > 3:
                 # Adding zero turns -0 into 0.
                 label += f", slope {round(group['slope'], 2) + 0.0:.2f}"
             axes.fill_between(group["x"], group["low"], group["high"], color=color, alpha=0.18, linewidth=0)
@@ -47,7 +57,7 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
         figure.draw_without_rendering()
         name_ends(axes, names)
         for guide in axes.lines:
-            if str(guide.get_label()).startswith("slope -"):
+            if str(guide.get_label()).startswith("Slope -"):
                 name_line(axes, guide, str(guide.get_label()))
     return figure
 
@@ -72,7 +82,7 @@ def curves_figure(data: Mapping[str, Any]) -> Picture:
         values = np.concatenate([np.asarray(group["mean"], dtype=float) for group in data["groups"]])
         if (values > 0).all():
             axes.set_yscale("log")
-        axes.set(xlabel="round t", ylabel=f"{_name(data['y'])}, mean and 95% band")
+        axes.set(xlabel="Round $t$", ylabel=f"{_name(data['y'])}, mean and 95% band")
         _titled(axes, data["title"], _lowest(data["groups"]))
         figure.draw_without_rendering()
         name_ends(axes, names)
@@ -101,10 +111,10 @@ def map_figure(data: Mapping[str, Any]) -> Picture:
         axes.plot(columns + 0.5, rows + 0.5, "x", color=BOUND, markersize=9, markeredgewidth=2)
         axes.set_xticks(np.arange(len(data["columns"])) + 0.5, data["columns"], rotation=35, ha="right")
         axes.set_yticks(np.arange(len(data["rows"])) + 0.5, data["rows"])
-        axes.set(xlabel=_name(data["x"]), ylabel=_name(data["by"]), title=data["title"])
-        figure.colorbar(drawn, ax=axes, label=f"mean of {_name(data['y'])}")
+        axes.set(xlabel=_name(data["x"]), ylabel=_name(data["by"]), title=typeset(data["title"]))
+        figure.colorbar(drawn, ax=axes, label=f"Mean of {_name(data['y'])}")
         if rows.size:
-            figure.supxlabel("crossed out: at least one run diverged; the mean is over the others", fontsize=8)
+            figure.supxlabel("Crossed out: at least one run diverged; the mean is over the others", fontsize=8)
     return figure
 
 
@@ -126,13 +136,13 @@ def _label(group: Mapping[str, Any]) -> str:
 
 def _name(name: str) -> str:
     """A column's name as readers know it from the papers."""
-    known = {"T": "rounds T", "E": "local steps E", "beta": r"$\beta$", "alpha": r"$\alpha$"}
+    known = {"T": "Rounds $T$", "E": "Local steps $E$", "beta": r"$\beta$", "alpha": r"$\alpha$"}
     norms = {"grad_f2": r"\|\nabla f\|^2", "grad_g2": r"\|\nabla g\|^2", "grad_h2": r"\|\nabla \tilde h\|^2"}
     for column, symbol in norms.items():
         known |= {
             column: f"${symbol}$",
             f"min_{column}": rf"$\min_t {symbol}$",
-            f"mean_{column}": f"mean over rounds of ${symbol}$",
+            f"mean_{column}": f"Mean over rounds of ${symbol}$",
             f"last_{column}": f"${symbol}$ at the end",
             f"min_of_mean_{column}": rf"$\min_t$ mean ${symbol}$",
         }
@@ -160,19 +170,19 @@ def _reference_slopes(axes: Axes, groups: Any) -> None:
     T = np.array(first["x"], dtype=float)
     for power, words, line in ((-0.5, "-1/2", (0, (5, 2))), (-1.0, "-1", (0, (5, 2, 1, 2)))):
         values = first["mean"][0] * (T / T[0]) ** power
-        axes.plot(T, values, linestyle=line, color=REFERENCE, linewidth=1, label=f"slope {words}", zorder=0)
+        axes.plot(T, values, linestyle=line, color=REFERENCE, linewidth=1, label=f"Slope {words}", zorder=0)
     axes.set_ylim(limits)
 
 
 def _titled(axes: Axes, title: str, finding: str) -> None:
     """The finding, and below it what was run."""
-    axes.set_title("\n".join(one for one in (finding, title) if one), loc="left", fontsize=10)
+    axes.set_title("\n".join(typeset(one) for one in (finding, title) if one), loc="left", fontsize=10.5)
 
 
 def _lowest(groups: Any) -> str:
     """Which line ends lowest, where there are several."""
     ends = {str(group["label"]): _end(group) for group in groups if np.isfinite(_end(group))}
-    return f"lowest at the end: {min(ends, key=ends.__getitem__)}" if len(ends) > 1 else ""
+    return f"Lowest at the end: {min(ends, key=ends.__getitem__)}" if len(ends) > 1 else ""
 
 
 def _end(group: Mapping[str, Any]) -> float:

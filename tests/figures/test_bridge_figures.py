@@ -90,7 +90,7 @@ def test_gamma_of_several_levels_stands_side_by_side():
     other = SUMMARY | {"title": "zeta = 0.1", "methods": [FLAG | {"interfering": None}]}
     figure = bridge_gamma_figure([SUMMARY, other])
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert titles == ["Split-Digits: 3 tasks", "zeta = 0.1"]
+    assert titles == ["Split-Digits: 3 tasks", r"$\zeta$ = 0.1"]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["C-FLAG (paper)"]
     assert sum(len(axes.images) for axes in figure.axes if not axes.get_label().startswith("<colorbar")) == 1
@@ -112,7 +112,7 @@ def test_one_setting_varied():
     ]
     figure = bridge_levels_figure({"title": "Split-CIFAR10", "axis": "zeta", "groups": groups})
     left, right = figure.axes
-    assert (left.get_xscale(), left.get_ylabel(), right.get_ylabel()) == ("log", "accuracy (%)", "forgetting (%)")
+    assert (left.get_xscale(), left.get_ylabel(), right.get_ylabel()) == ("log", "Accuracy (%)", "Forgetting (%)")
     segments = left.collections[0].get_segments()
     assert [segment[:, 1].tolist() for segment in segments] == [[55.0, 65.0], [80.0, 80.0]]
     (legend,) = figure.legends

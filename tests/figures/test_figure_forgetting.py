@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cflag_theory.figures import adaptive_rates_figure, forgetting_figure, tasks_figure
+from cflag_theory.figures.style import typeset
 
 
 def curve(*means):
@@ -41,8 +42,8 @@ def test_every_level_shows_gamma_and_who_interferes():
         mine = [one for one in runs if one["words"] == words]
         top = panels[0, column]
         title = top.get_title("left").split("\n")
-        assert title[0] == f"digits, low: {words}"
-        assert title[1] == r"constant rates: $\Gamma > 0$ in 100% of rounds"
+        assert title[0] == typeset(f"digits, low: {words}")
+        assert title[1] == r"Constant rates: $\Gamma > 0$ in 100% of rounds"
         assert title[2].endswith(f"in {'33' if column == 0 else '67'}% of rounds")
         curves = [line for line in top.lines if len(line.get_xdata()) == 3]
         assert [list(line.get_ydata()) for line in curves] == [one["Gamma"]["mean"] for one in mine]
@@ -54,11 +55,11 @@ def test_every_level_shows_gamma_and_who_interferes():
             # Every client has its own row, whatever the other levels have.
             low, high = sorted(panels[place, column].get_ylim())
             assert (low, high) == (-0.5, len(shown) - 0.5)
-            assert panels[place, column].get_yticklabels()[-1].get_text() == "server"
+            assert panels[place, column].get_yticklabels()[-1].get_text() == "Server"
     assert panels[0, 0].get_ylim() == panels[0, 1].get_ylim()
     (legend,) = figure.legends
-    assert [text.get_text().split(" (")[0] for text in legend.get_texts()] == ["constant rates", "adaptive rates"]
-    assert panels[1, 0].get_ylabel() == "constant rates"
+    assert [text.get_text().split(" (")[0] for text in legend.get_texts()] == ["Constant rates", "Adaptive rates"]
+    assert panels[1, 0].get_ylabel() == "Constant rates"
 
 
 @pytest.mark.parametrize("Gamma", [(0.0, 0.0, 0.0), (1e-300, 0.0, -1e-300)])
@@ -84,7 +85,7 @@ def test_every_rule_is_a_line_in_every_panel():
     figure = adaptive_rates_figure([{"title": "digits", "rules": rules}, {"title": "default", "rules": rules}])
     assert len(figure.axes) == 10
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == ["constant rates", "Table 1, average case", "one\n(ours)"]
+    assert labels == ["Constant rates", "Table 1, average case", "One\n(ours)"]
     for axes in figure.axes[1:5]:
         dots = {line.get_ydata()[0]: line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"}
         assert dots == {0: 3.0, 2: 2.0}

@@ -26,7 +26,7 @@ def panel(title, *, band):
 def test_every_curve_of_every_panel_is_drawn(band):
     figure = nqm_figure([panel(f"setting {i}", band=band) for i in range(8)])
     titles = [axes.get_title("left") for axes in figure.axes]
-    assert titles == [f"setting {i}\nnobody ends below FedAvg" for i in range(8)]
+    assert titles == [f"Setting {i}\nNobody ends below FedAvg" for i in range(8)]
     for axes in figure.axes:
         assert axes.get_yscale() == "log"
         assert len(axes.collections) == (5 if band else 0)
@@ -43,7 +43,7 @@ def test_a_title_names_who_ends_lowest():
     drawn = panel("setting", band=False)
     drawn["curves"][2] = drawn["curves"][2] | {"mean": MEAN / 4}
     (axes, *_) = nqm_figure([drawn]).axes
-    assert axes.get_title("left") == "setting\nCFL ends lowest, 4 times below FedAvg"
+    assert axes.get_title("left") == "Setting\nCFL ends lowest, 4 times below FedAvg"
 
 
 def test_an_odd_number_of_panels_leaves_the_last_place_empty():

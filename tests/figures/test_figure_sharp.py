@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from cflag_theory.figures import save, sharp_figure
+from cflag_theory.figures.style import plain_words
 
 
 def _lemma(where, *, exact=True, range=0.25, largest=2.0):
@@ -26,25 +27,28 @@ def _lemma(where, *, exact=True, range=0.25, largest=2.0):
     }
 
 
-def _labels(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
+def _labels(figure):
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def _title(axes):
-    return " ".join(axes.get_title("left").split())
+    return plain_words(axes.get_title("left"))
 
 
-def test_a_column_a_lemma_with_its_lines():
+def test_a_row_a_lemma_with_its_lines():
     figure = sharp_figure([_lemma("Lemma 13"), _lemma("Lemma 12", exact=False, range=None, largest=None)])
     assert isinstance(figure, Figure)
-    first, second, below, _ = figure.axes
+    first, beside, second, _ = figure.axes
     assert _title(first) == "Lemma 13: true up to 8 times the printed range"
-    assert _title(second) == "Lemma 12: printed 4, worst 2.5"
-    assert _labels(first) == ["printed", "every n and E", "n = 1", "n = 8", "E = 4"]
-    assert [text.get_text().strip() for text in first.texts] == ["printed range 0.25", "true up to 2"]
-    assert _labels(second) == ["printed", "n = 1, at most", "n = 8, at most", "E = 4"]
-    assert list(below.lines[1].get_ydata()) == [1.0, 1.1, 1.2]
-    assert [tick.get_text() for tick in below.get_xticklabels()] == ["2", "4", "8"]
+    assert _title(second) == "Lemma 12: printed 4, worst at most 2.5"
+    assert _title(beside) == "beta L E = 0.25: 1.2 up to E = 8, printed 4"
+    assert _labels(figure) == ["Printed", "Every $n$ and $E$", "$n$ = 1", "$n$ = 8", "$E$ = 4"]
+    assert (first.get_ylabel(), second.get_ylabel()) == ("Constant", "Constant, at most")
+    assert [text.get_text().strip() for text in first.texts] == ["Range 0.25", "True up to 2"]
+    assert all(text.get_position()[1] == 1.0 for text in first.texts)
+    assert list(beside.lines[1].get_ydata()) == [1.0, 1.1, 1.2]
+    assert [tick.get_text() for tick in beside.get_xticklabels()] == ["2", "4", "8"]
 
 
 def test_runs_are_markers_on_the_line_of_their_case():
@@ -59,16 +63,17 @@ def test_a_colour_is_one_number_of_components_in_both_panels():
     lemma = _lemma("Lemma 13")
     curve = lemma["along_u"][0]
     lemma["along_u"] = [curve | {"n": n, "E": E} for n in (1, 8) for E in (4, 16)]
-    above, below = sharp_figure([lemma]).axes
-    legend = above.get_legend()
+    figure = sharp_figure([lemma])
+    above, below = figure.axes
+    (legend,) = figure.legends
     handles = {text.get_text(): handle for text, handle in zip(legend.get_texts(), legend.get_lines(), strict=True)}
     assert len(handles) == 6
     lower = {line.get_label(): line.get_color() for line in below.lines}
     runs = [line for line in above.lines if line.get_linestyle() == "None" and len(line.get_xdata())]
     expected = [(n, E) for n in (1, 8) for E in (4, 16)]
     for line, (n, E) in zip(runs, expected, strict=True):
-        assert line.get_color() == handles[f"n = {n}"].get_color() == lower[f"n = {n}"]
-        assert line.get_marker() == handles[f"E = {E}"].get_marker()
+        assert line.get_color() == handles[f"$n$ = {n}"].get_color() == lower[f"$n$ = {n}"]
+        assert line.get_marker() == handles[f"$E$ = {E}"].get_marker()
     assert len({(line.get_color(), line.get_marker()) for line in runs}) == 4
 
 

@@ -16,6 +16,7 @@ from rate_studies import STUDY
 import cflag_theory.figures as package
 from cflag_theory.errors import OutputError
 from cflag_theory.figures import cfl_rate_figure, drift_figure, expectation_figure, floors_figure, rate_figure, save
+from cflag_theory.figures.style import plain_words, typeset, wrapped
 
 DRIFT = {
     key: {
@@ -38,38 +39,59 @@ def lines(axes):
 
 def test_drift_figure_shows_printed_proved_and_instances():
     figure = drift_figure(DRIFT)
-    titles = [" ".join(axes.get_title("left").split()) for axes in figure.axes]
-    assert titles == [f"{key}: printed {n}, 1.10 is enough up to u = 0.2" for key, n in (("drift", 4), ("error", 2))]
+    titles = [plain_words(axes.get_title("left")) for axes in figure.axes]
+    assert titles == [
+        f"{key.capitalize()}: printed {n}, 1.10 is enough up to u = 0.2" for key, n in (("drift", 4), ("error", 2))
+    ]
     for axes, printed in zip(figure.axes, (4.0, 2.0), strict=True):
         drawn = lines(axes)
-        assert drawn[f"printed: {printed:g}"][1] == [printed, printed]
-        assert drawn["proved here"] == ([0.1, 0.2], [1.0, 1.1])
-        assert drawn["exact instance, E = 8"][1] == [0.95, 0.99]
-        assert sum("exact instance" in label for label in drawn) == 3
+        assert drawn[f"Printed: {printed:g}"][1] == [printed, printed]
+        assert drawn["Proved here"] == ([0.1, 0.2], [1.0, 1.1])
+        assert drawn["Exact instance, $E$ = 8"][1] == [0.95, 0.99]
+        assert sum("Exact instance" in label for label in drawn) == 3
 
 
 FLOOR = {
     "title": "Lemma 3",
     "quantity": "q",
     "words": "f = x^2",
-    "T": [4, 8, 16, 32],
-    "predicted": [4.0, 2.0, 1.0, 0.5],
+    "T": [4, 8, 16, 32, 64],
+    "predicted": [4.0, 2.0, 1.0, 0.5, 0.25],
 }
 
 
 @pytest.mark.parametrize(
     ("measured", "said"),
     [
-        ([3.0, 0.9, 0.9, 0.9], "a floor stays at 0.9; the printed bound is crossed at T = 32"),
-        ([3.0, 1.5, 0.7, 0.3], "no floor yet"),
+        ([3.0, 0.9, 0.9, 0.9, 0.9], "a floor stays at 0.9; the printed bound is crossed at T = 32"),
+        ([5.0, 5.0, 5.0, 5.0, 5.0], "a floor stays at 5; the printed bound is exceeded at every T"),
+        ([3.0, 1.5, 0.7, 0.7, 0.7], "0.7 at T = 64; the printed bound is crossed at T = 32"),
+        ([3.0, 1.5, 0.7, 0.3, 0.2], "0.2 at T = 64"),
     ],
 )
 def test_a_floor_and_a_crossing_are_computed(measured, said):
     figure = floors_figure([FLOOR | {"measured": measured}])
     (axes,) = figure.axes
-    assert " ".join(axes.get_title("left").split()) == f"Lemma 3: {said}"
-    assert figure.alt.startswith(f"Lemma 3: {said}; f = x^2; from 3 to ")
-    assert {text.get_text() for text in axes.texts} == {"q", "printed bound"}
+    assert plain_words(axes.get_title("left")) == f"Lemma 3: {said}"
+    assert figure.alt.startswith(f"Lemma 3: {said}; f = x^2; from {measured[0]:g} to ")
+    assert {text.get_text() for text in axes.texts} == {"q", "Printed bound"}
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("alpha <= 1/3 at eta_l = 2", r"$\alpha$ ≤ 1/3 at $\eta_l$ = 2"),
+        ("a slope at T = 4, p_t >= 1", "A slope at $T$ = 4, $p_t$ ≥ 1"),
+        (r"my_alpha.py: $\min_t x$ is 1", r"My_alpha.py: $\min_t x$ is 1"),
+    ],
+)
+def test_titles_are_typeset(words, printed):
+    assert typeset(words) == printed
+
+
+def test_no_line_breaks_inside_a_formula_or_before_a_number():
+    lines = wrapped(r"from $\|\nabla f\|^2$ to $\min_t x$ at T = 4", 9).replace("\u00a0", " ").split("\n")
+    assert lines == ["From", r"$\|\nabla f\|^2$ to", r"$\min_t x$ at", "$T$ = 4"]
 
 
 def test_the_largest_expectation_is_named():
@@ -92,11 +114,11 @@ def method(name, last):
 def test_who_ends_lower_is_computed(fedavg, cfl, said):
     methods = [method("FedAvg", [1.0, fedavg]), method("CFL", [1.0, cfl])]
     figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
-    assert " ".join(figure.axes[0].get_title("left").split()) == f"study: {said}"
+    assert " ".join(figure.axes[0].get_title("left").split()) == f"Study: {said}"
     assert len(figure.axes[0].texts) == 5
     methods[0] |= {"printed": [9.0, 1.9]}
     figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
-    assert f"{said}; a printed rate is crossed at T = 32;" in figure.alt
+    assert f"{said}; the printed rate of FedAvg is crossed at T = 32;" in figure.alt
 
 
 def test_drawing_leaves_the_settings_of_the_caller_alone(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FIT = {"slope": -0.9, "interval": [-1.1, -0.7], "first": 64, "last": 128, "floor": None}
+FIT = {"slope": -0.9, "interval": [-1.1, -0.7], "first": 16, "last": 128, "floor": None}
 
 
 def curve(scale, fit=FIT):

@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.step_sizes import CONDITIONS, OUR_CONDITIONS
 from cflag_theory.claims.cfl.symbols import eta_g, eta_l
 from cflag_theory.studies.stepsize.best_rates import log_ratio, ratio_of
 from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes, applicable
-from cflag_theory.studies.stepsize.cfl_predicted import RELATIONS, known_values, round_weights, sums
+from cflag_theory.studies.stepsize.cfl_predicted import RELATIONS, cfl_theorems, known_values, round_weights, sums
 from cflag_theory.studies.stepsize.evaluate import Values, evaluate, met, number
 from cflag_theory.studies.stepsize.predicted import Theorem
 from cflag_theory.studies.stepsize.region import (
@@ -66,6 +66,13 @@ def cfl_region(found: CFLStepSizes) -> Region:
             for one in applicable(found.bounds)
             if (edge := _target(one, known, found.epsilon, grid, up)) is not None
         ]
+    offered = {(one.claim, one.name) for one in found.answer.choices if one.claim == found.answer.claim}
+    safe = [
+        edges_of((RELATIONS[name] for name in one.conditions if name in RELATIONS), values, CFL, grid, up)
+        for one in cfl_theorems()
+        if (one.claim, one.note) in offered
+    ]
+    nowhere = (float("nan"),) * len(grid)
     return Region(
         axes=(("eta_l", "local step size"), ("eta_g", "global step size")),
         numbers={"L": found.L, "mu": found.mu, "K": found.K, "T": found.T, "c": found.c_O, "p_t": found.p_t},
@@ -74,8 +81,8 @@ def cfl_region(found: CFLStepSizes) -> Region:
         y_range=up,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one for one in turning if one.paper != "ours"), values, CFL, grid, up),
-        both=edges_of(turning, values, CFL, grid, up),
+        safe=max(safe, key=lambda edges: np.isfinite(edges).sum(), default=(nowhere, nowhere)),
+        answer=found.answer.words.partition(". ")[0],
         point=(found.eta_l, found.eta_g),
         best=best,
         fails=tuple(lost),

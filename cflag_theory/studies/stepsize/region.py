@@ -66,10 +66,10 @@ class Region(Shown):
     boundaries: tuple[Boundary, ...]
     #: (points,) grid of the two edges.
     x: tuple[float, ...]
-    #: For each x the least and the largest y at which the inequalities of the paper hold, and ours with: them; NaN
-    #: where there is none. Equations, and what no step sizes meet, are left out.
-    printed: tuple[tuple[float, ...], tuple[float, ...]]
-    both: tuple[tuple[float, ...], tuple[float, ...]]
+    #: For each x the least and the largest y at which the theorems of the answer are proved, NaN where there is none;
+    #: and the answer's first sentence.
+    safe: tuple[tuple[float, ...], tuple[float, ...]]
+    answer: str
     #: The step sizes as given.
     point: Limits
     #: Name, x and y of the best points for the target, by each theorem.
@@ -87,8 +87,7 @@ class Region(Shown):
     def to_json(self) -> dict[str, Any]:
         """Plain values; an x without any y has null."""
         found: dict[str, Any] = as_json(asdict(self))
-        for edges in ("printed", "both"):
-            found[edges] = [[None if math.isnan(one) else one for one in side] for side in found[edges]]
+        found["safe"] = [[None if math.isnan(one) else one for one in side] for side in found["safe"]]
         return found
 
 
@@ -122,6 +121,8 @@ def region(found: StepSizes) -> Region:
         for theorem in c_flag_theorems():
             if theorem.claim in TARGETS and not needed(theorem.right) - set(values) - {alpha, beta}:
                 boundaries += _target(theorem, values, found.epsilon, grid, shown_beta)
+    safe = {found.answer.claim, "ours.bounded_gradients"}
+    needs = [RELATIONS[name] for one in c_flag_theorems() if one.claim in safe for name in one.conditions]
     return Region(
         axes=(("alpha", "step on memory"), ("beta", "step on current data")),
         numbers={"L": found.L, "m": found.m, "E": found.E, "T": found.T},
@@ -130,8 +131,8 @@ def region(found: StepSizes) -> Region:
         y_range=shown_beta,
         boundaries=tuple(boundaries),
         x=tuple(grid),
-        printed=edges_of((one for one in moving if one.paper != "ours"), values, C_FLAG, grid, shown_beta),
-        both=edges_of(moving, values, C_FLAG, grid, shown_beta),
+        safe=edges_of(needs, values, C_FLAG, grid, shown_beta),
+        answer=found.answer.words.partition(". ")[0],
         point=(found.alpha, found.beta),
         best=best,
         fails=tuple(row.condition for row in lost),
@@ -222,10 +223,10 @@ def _sense(kind: str, relation: Relation, below: Values) -> str:
 
 
 def edges_of(
-    conditions: Iterable[Condition], values: Values, axes: Axes, grid: Sequence[float], shown: Limits
+    relations: Iterable[Relation], values: Values, axes: Axes, grid: Sequence[float], shown: Limits
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Least and largest height at which the inequalities hold, for each value along."""
-    relations = [one.relation for one in conditions if one.relation.op != "=="]
+    relations = [one for one in relations if one.op != "=="]
     x, y = axes
     bottoms, tops = [], []
     for a in grid:
