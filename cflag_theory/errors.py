@@ -4,12 +4,7 @@ from __future__ import annotations
 
 
 class CflagError(Exception):
-    """Base of all errors that a user can cause and correct; the command line exits with code 2 on it.
-
-    `add` has words that, added to the command, are likely to correct it.
-    """
-
-    add: tuple[str, ...] = ()
+    """Base of all errors that a user can cause and correct; the command line exits with code 2 on it."""
 
 
 class InvalidInput(CflagError, ValueError):

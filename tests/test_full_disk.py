@@ -41,7 +41,7 @@ def page(folder, number):
         with pytest.MonkeyPatch.context() as patched:
             # Drawing and typesetting take long, and store nothing but what they return.
             patched.setattr(report, "_figures", lambda draft, *_: write_text(draft / "rate.svg", f"{number}") or [])
-            patched.setattr(report, "_page", lambda *_: f"page {number}")
+            patched.setattr(report, "_rendered", lambda *_, **__: f"page {number}")
             report.write_report(folder, (), notes=(), rates=[{"number": number}], cfl_rates=[{"number": number}])
 
     return write

@@ -12,26 +12,26 @@ PACKAGE = Path(cflag_theory.__file__).parent
 #: Lines of Python and pages, at most.
 ROOMS = {
     # One place says how settings, sweeps, runs and results are read; `bridge` and `studies` lost what they had of it.
-    "": 849,
+    "": 844,
     "bridge": 10692,
     # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
     # and folder are both a book, which maps, reports and errata take.
-    "claims": 22694,
+    "claims": 22690,
     # Reports, maps and errata on pages of others; only MathML comes into a report, whose first page is a summary.
     # `stepsize` answers before it lists; four commands on one file are one.
-    "cli": 7126,
+    "cli": 7128,
     "conform": 2365,
     # The range of an index of which a statement does not speak is no hypothesis on instances.
     "falsify": 8546,
     "figures": 1986,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
     # packages write them.
-    "kernels": 15047,
+    "kernels": 15053,
     # Which step sizes are safe is an answer of its own, with the bound that is then proved.
     "studies": 10717,
     "testing": 451,
     # What rests on a claim of a page that is not proved is not proved. A first look comes before z3 and all instances.
-    "verify": 11871,
+    "verify": 11875,
 }
 
 
@@ -52,4 +52,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4235909
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4236376

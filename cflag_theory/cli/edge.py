@@ -46,7 +46,9 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
-        code = _say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *error.add])}" if error.add else ""))
+        # Words that, added to the command, are likely to correct it.
+        add = getattr(error, "add", ())
+        code = _say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
         code = 1
     except OSError as error:

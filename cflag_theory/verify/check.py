@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from cflag_theory.claims import imports
-from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.verify import coq, theory
-from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
+from cflag_theory.verify.evidence import Point, Sample, along_runs, applies, prove, refute, refuting, replay
 from cflag_theory.verify.instances import points_of
 from cflag_theory.verify.kept import Kept
 from cflag_theory.verify.verdict import SUPPORTS, Evidence, Verdict, decide
@@ -116,8 +116,18 @@ def _first_look(id: str) -> str:
     for part in subject.parts:
         proofs = prove(part, wrong, second=False)
         evidence += [*proofs, *refute(part, wrong)]
-        evidence += replay(part, points, subject.paper, proved={e.on for e in proofs if e.finding == SUPPORTS})
+        proved = {item.on for item in proofs if item.finding == SUPPORTS}
+        evidence += replay(part, list(_enough(part, points, proved, subject.paper)), subject.paper)
     return decide(subject, evidence).verdict
+
+
+def _enough(part: Part, points: Iterable[Point], proved: Collection[str], paper: str) -> Iterator[Point]:
+    """The points that a verdict needs: one where each proved statement applies, and what refutes the others."""
+    for on, statement in statements(part).items():
+        cases = (point for point in points if point.part in (None, part.key) and applies(statement, point))
+        found = next(cases, None) if on in proved else refuting(statement, cases, paper)[0]
+        if found is not None:
+            yield found
 
 
 def first_look(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -186,24 +185,19 @@ def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
     return next((point for point in points if not holds_at(relation, point.exact)), None)
 
 
-def replay(
-    part: Part, points: Iterable[Point], paper: str = "", *, proved: Collection[str] | None = None
-) -> list[Evidence]:
+def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidence]:
     """Evaluate the statements of a part at exact points, each where its hypotheses hold.
 
     A point refutes only if it covers everything that the statement assumes, see `complete`, or says what a reader must
     see, and where the standing assumptions of the paper hold.
-
-    With the roles of the statements that are `proved`, no more points than a verdict needs: one for each of these, and
-    for the others up to the first that refutes.
     """
+    cases = [point for point in points if point.part in (None, part.key)]
     found = []
     for on, statement in statements(part).items():
         if statement.relation is None:
             continue
-        cases = (point for point in points if point.part in (None, part.key) and applies(statement, point))
-        valid = list(cases if proved is None else islice(cases, on in proved))
-        against, wrong = _refuting(statement, valid or cases, paper)
+        valid = [point for point in cases if applies(statement, point)]
+        against, wrong = refuting(statement, valid, paper)
         if against is not None and wrong:
             summary = f"An exact instance contradicts it, which decides nothing: {wrong}."
             found.append(Evidence("counterexample", part.key, on, UNDECIDED, summary, {"faults": [wrong]}))
@@ -238,7 +232,7 @@ def replay(
     return found
 
 
-def _refuting(statement: Statement, points: Iterable[Point], paper: str) -> tuple[Point | None, str]:
+def refuting(statement: Statement, points: Iterable[Point], paper: str) -> tuple[Point | None, str]:
     """A point that breaks the relation, and what is wrong with it: the first with nothing wrong, or else the first."""
     found: list[tuple[Point, str]] = []
     for point in points:

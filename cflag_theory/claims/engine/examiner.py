@@ -45,9 +45,9 @@ class Examination:
 def examine(statement: Statement, *, second: bool = True) -> Examination:
     """Check every step of a statement's proof, and that the last one is the statement.
 
-    An obligation is accepted when sympy's exact algebra confirms its certificate. z3 then decides it without the
-    certificate: a model that contradicts the obligation makes the proof fail; an `unknown` is listed in `undecided`.
-    Without the `second` engine z3 is asked neither this nor whether the hypotheses contradict each other.
+    An obligation is accepted when sympy's exact algebra confirms its certificate. z3, the `second` engine, then decides
+    it without the certificate, and whether the hypotheses contradict each other: a model that contradicts the
+    obligation makes the proof fail; an `unknown` is listed in `undecided`.
     """
     if statement.proof is None or statement.relation is None:
         return Examination(False, 0, (), (), (), ("no proof is offered",))
@@ -79,27 +79,24 @@ def examine(statement: Statement, *, second: bool = True) -> Examination:
 
 
 @cache
-def _fault(
-    check: Callable[..., str | None],
+def _decided(
+    engines: tuple[Callable[..., Any], ...],
     goal: Relation,
     given: tuple[tuple[str, Relation], ...],
     certificate: sp.Expr | None,
-) -> str | None:
-    """What is wrong with a certificate; without one, with that which is kept or found.
+) -> tuple[str | None, str]:
+    """What is wrong with a certificate, or with the one that is kept or found; the second engine's answer otherwise.
 
-    Many statements share an obligation, and equal goals, names, relations and certificates have equal answers, once a
-    process. The engine is part of the key, so that a test which replaces it gets its own answer.
+    Many statements share an obligation: once a process, equal goals, names, relations and certificates have equal
+    answers. The engines are part of the key, so that a test which replaces one gets its own answer.
     """
+    certificate_fault, *second = engines
     if certificate is None:
-        found = certificates.certificate_for(check, goal, given)
-        return "no certificate was found" if found is None else None
-    return check(goal, dict(given), certificate)
-
-
-@cache
-def _answer(ask: Callable[..., str], goal: Relation, given: tuple[tuple[str, Relation], ...]) -> str:
-    """z3's answer, once a process."""
-    return ask(goal, dict(given))
+        certificate = certificates.certificate_for(certificate_fault, goal, given)
+        fault = "no certificate was found" if certificate is None else None
+    else:
+        fault = certificate_fault(goal, dict(given), certificate)
+    return fault, "" if fault is not None else next((ask(goal, dict(given)) for ask in second), "proved")
 
 
 @cache
@@ -214,15 +211,14 @@ class Examiner:
         if any(map(is_vector, sides(step.goal, *given.values()))):
             self.faults.append(f"{step.name!r} takes vectors for numbers")
             return
-        facts = tuple(given.items())
-        fault = _fault(algebra.certificate_fault, step.goal, facts, step.certificate)
+        engines = (algebra.certificate_fault, algebra.ask_z3)[: 1 + self.second]
+        fault, answer = _decided(engines, step.goal, tuple(given.items()), step.certificate)
         if fault is not None:
             self.faults.append(f"{step.name!r}: {fault}")
-        elif self.second and (answer := _answer(algebra.ask_z3, step.goal, facts)) != "proved":
-            if answer == "refuted":
-                self.faults.append(f"{step.name!r}: z3 contradicts it")
-            else:
-                self.undecided.append(step.name)
+        elif answer == "refuted":
+            self.faults.append(f"{step.name!r}: z3 contradicts it")
+        elif answer != "proved":
+            self.undecided.append(step.name)
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))

@@ -72,7 +72,7 @@ def first_counts(labels: Sequence[tuple[str, str]]) -> None:
     console.say("by exact algebra and exact instances; z3, all other instances and random runs follow")
 
 
-def summary(verdicts: Sequence[Verdict], *, looked: bool) -> None:
+def summary(verdicts: Sequence[Verdict], *, looked: bool = False) -> None:
     """A screen: how many claims have each verdict, what verdicts mean, and where to read on."""
     console = Page()
     labels = _labels(verdicts)

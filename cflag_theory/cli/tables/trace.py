@@ -9,8 +9,8 @@ from typing import Any
 
 from cflag_theory.cli.shell import Format, print_json
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.errors import DataError
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.problems.columns import NoLabel
 from cflag_theory.studies.inputs import Columns
 from cflag_theory.studies.sweeps.rows import Line
 
@@ -42,7 +42,7 @@ def describe(build: Callable[[Columns], Problem], columns: Columns, format: Form
     proposed: tuple[str, ...] = ()
     try:
         problem = build(columns)
-    except DataError as error:
+    except NoLabel as error:
         if not error.add:
             raise
         proposed = error.add

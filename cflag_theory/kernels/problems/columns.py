@@ -245,6 +245,12 @@ def _kind(
     return False, f"{label} has {len(values)} classes; --read target=number takes it as y"
 
 
+class NoLabel(DataError):
+    """No column is named as the labels; `add` has the option that names one."""
+
+    add: tuple[str, ...] = ()
+
+
 def _unlabelled(path: Path, text: Text, reading: Reading, asked: Sequence[str]) -> DataError:
     """The error that proposes a column as the label: one called so, the only one of words, or the last."""
     columns = {
@@ -260,7 +266,7 @@ def _unlabelled(path: Path, text: Text, reading: Reading, asked: Sequence[str]) 
     ]
     usual = [name for name, words in columns.items() if len(words) > 1 and not _IDS.search(name)] or list(columns)
     proposed = [*called, *(worded if len(worded) == 1 else ()), *usual[-1:]][:1]
-    error = DataError(
+    error = NoLabel(
         f"{path} has no column 'label': its columns are {several(text.names, 40)}; name the column of the labels"
         + "".join(f", such as {name!r}" for name in proposed)
     )
