@@ -22,7 +22,7 @@ ROOMS = {
     "cli": 7128,
     "conform": 2365,
     # The range of an index of which a statement does not speak is no hypothesis on instances.
-    "falsify": 8546,
+    "falsify": 8547,
     "figures": 1986,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
     # packages write them.
@@ -52,4 +52,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4236376
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4236476

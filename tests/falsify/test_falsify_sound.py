@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import math
 import time
@@ -173,6 +174,28 @@ def test_a_time_limit_survives_the_garbage_collector():
         gc.callbacks.remove(callback)
     assert seen
     assert "callback" not in caught.value.place
+
+
+class _Slow:
+    """What ctypes converts for a tenth of a second."""
+
+    @classmethod
+    def from_param(cls, value):
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until:
+            pass
+        return ctypes.c_int(value)
+
+
+def test_a_time_limit_survives_the_conversion_of_arguments():
+    """ctypes makes an ArgumentError of what is raised there, which nobody would take for the end of the time."""
+    function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(abs)
+    slow = ctypes.cast(function, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int))
+    slow.argtypes = [_Slow]
+    with pytest.raises(TimeUp), time_limit(0.05):
+        slow(-1)
+        while True:
+            pass
 
 
 def test_a_name_without_latin_letters_has_a_file_and_a_replay(tmp_path):
