@@ -187,15 +187,19 @@ class _Slow:
         return ctypes.c_int(value)
 
 
+def _call_and_go_on(function):
+    function(-1)
+    while True:
+        pass
+
+
 def test_a_time_limit_survives_the_conversion_of_arguments():
     """ctypes makes an ArgumentError of what is raised there, which nobody would take for the end of the time."""
     function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(abs)
     slow = ctypes.cast(function, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int))
     slow.argtypes = [_Slow]
     with pytest.raises(TimeUp), time_limit(0.05):
-        slow(-1)
-        while True:
-            pass
+        _call_and_go_on(slow)
 
 
 def test_a_name_without_latin_letters_has_a_file_and_a_replay(tmp_path):
