@@ -108,6 +108,7 @@ def look_first(jobs: int | None) -> dict[str, str]:
     with progress_bar("first look", len(papers)) as advance:
         looked = first_look(tuple(papers), jobs=jobs, progress=lambda id: advance(1, id))
     first_counts([(papers[id], verdict) for id, verdict in looked.items()])
+    typer.echo("by exact algebra and exact instances; z3, all other instances and random runs follow")
     return looked
 
 

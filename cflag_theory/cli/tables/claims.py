@@ -61,7 +61,7 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
 
 
 def first_counts(labels: Sequence[tuple[str, str]]) -> None:
-    """How many statements of each paper have each verdict, and what verdicts mean."""
+    """By paper, how many statements have each verdict; what verdicts mean."""
     console = Page()
     found = _counted(labels)
     rows: list[list[str | Text]] = [
@@ -69,7 +69,6 @@ def first_counts(labels: Sequence[tuple[str, str]]) -> None:
         for name in GRAVITY
     ]
     console.table(("verdict", *found, "meaning"), rows)
-    console.say("by exact algebra and exact instances; z3, all other instances and random runs follow")
 
 
 def summary(verdicts: Sequence[Verdict], *, looked: bool = False) -> None:
@@ -84,7 +83,7 @@ def summary(verdicts: Sequence[Verdict], *, looked: bool = False) -> None:
         console.say(f"{holding} of {len(ours)} theorems of our own, which replace what fails, are proved")
     if looked:
         instances = sum(item.data["cases"] for one in verdicts for item in one.evidence if item.data.get("exact"))
-        console.say(f"z3 and {instances} exact instances agree with these verdicts")
+        console.say(f"z3 and {instances} exact instances contradict none of these")
     _besides(console, verdicts)
     console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
 
