@@ -37,7 +37,7 @@ class OnGpu:
     ) -> None:
         self.case, self.world, self.replicas = world.case, world, world.case.R
         self.layout, self.products, self.dtype = layout, products, dtype
-        named = None if products is None else f"products of {products.__name__}"
+        named = f"products of {products.__name__}" if products else None
         self.name = "GPU " + ", ".join(word for word in (layout, named, dtype) if word)
 
     def plan(self, rounds: int, *, iterates: bool = False) -> Plan:
@@ -116,7 +116,7 @@ def our_ways(world: World) -> Iterator[OnGpu]:
 
     if cuda.layout_of(OnGpu(world).plan(1)) == cuda.SMALL:
         yield OnGpu(world, layout=cuda.SMALL)
-    yield OnGpu(world, layout=cuda.LARGE)
+    yield OnGpu(world, layout=cuda.LARGE, products=False)
     if cupy() is not None:
         yield OnGpu(world, layout=cuda.LARGE, products=cupy())
     yield OnGpu(world, dtype="float32")

@@ -281,7 +281,9 @@ class NullStream:
 
 
 @in_the_simulator
-def test_products_run_on_the_stream_of_the_kernels(monkeypatch):
+@pytest.mark.parametrize(("rows_per", "sums"), [((1, 3), 2), ((1, 1), 1)])
+def test_products_run_on_the_stream_of_the_kernels(monkeypatch, rows_per, sums):
+    # Clients with as many rows each are summed in one call.
     streams = []
 
     def matmul(*arguments, **options):
@@ -293,9 +295,11 @@ def test_products_run_on_the_stream_of_the_kernels(monkeypatch):
     )
     monkeypatch.setitem(WAYS, "products", {"layout": "large", "library": library})
     options = RUN | {"rounds": 1, "local_steps": 1, "alpha": 0.05, "memory": uniform(1)}
-    run_in("products", world(7, N=2, n=2), "c_flag", **options)
-    assert len(streams) == 2 * (2 + 3 * 2)
+    problem = world(7, N=2, n=2, rows_per=rows_per)
+    found = run_in("products", problem, "c_flag", **options)
+    assert len(streams) == 2 * (2 + 3 * sums)
     assert all(streams)
+    assert_close(found, run_in(None, problem, "c_flag", **options), 1e-12)
 
 
 def test_vectors_too_long_for_shared_memory_stay_in_global_memory(monkeypatch):

@@ -55,7 +55,7 @@ def signature(kernel, real):
     kinds = {int: types.int64, bool: types.boolean, float: real}
     numbers = {name: kinds[kind] for name, kind in typing.get_type_hints(Numbers).items()}
     n = types.NamedTuple(list((numbers | {"angle": types.float64}).values()), Numbers)
-    counts = {"small": 1, "gradients": 3, "steps": 2}[kernel]
+    counts = {"small": 1, "gradients": 2, "steps": 1}[kernel]
     return n, *[types.int64] * counts, data, store, out
 
 

@@ -79,8 +79,9 @@ def fill_slopes(
     the products row . x stand in `slopes`.
     """
     team_sync(size)
-    # Few columns leave most lanes of a warp idle in a product, many make a lane's reads of its own row slow.
-    width = 1 if given or len(x) < 4 * lanes() else lanes()
+    # Few columns leave most lanes of a warp idle in a product, many make a lane's reads of its own row slow; a warp
+    # alone has no others that hide the time of its sums.
+    width = 1 if given or len(x) < (lanes() if size > lanes() else 4 * lanes()) else lanes()
     value = real(x, 0.0)
     kept_value = real(x, 0.0)
     for q in range(first + rank // width, end, size // width):

@@ -1,7 +1,8 @@
 """CUDA kernels of large problems: a block a client and replica, two launches a round.
 
 The last block of a replica to finish a launch does the server's part. It sums over the clients in their order,
-whichever block it is: the count of finished blocks is the only atomic, and an integer.
+whichever block it is: the count of finished blocks is the only atomic, and an integer. Which round it is stands in the
+results, so that the launches of all rounds have the same arguments.
 """
 
 from __future__ import annotations
@@ -79,13 +80,13 @@ def gradients_kernel(dtype: Any) -> Any:
     """The kernel of full gradients and state columns, for `float64` or `float32` of Numba."""
 
     @kernel(THREADS)
-    def gradients(n, first_replica, t, stage, data, store, out):  # type: ignore[no-untyped-def]
+    def gradients(n, first_replica, stage, data, store, out):  # type: ignore[no-untyped-def]
         p, start, past, current, labels = data
         block, i = replica_and_client(len(store.arrived))
         rank, size = cuda.threadIdx.x, cuda.blockDim.x
         if out.status[block] == DIVERGED:
             return
-        replica = first_replica + block
+        replica, t = first_replica + block, int(out.rounds_done[block])
         N, d = len(p), len(start)
         scratch = cuda.shared.array(0, dtype)
         w = work_of_block(data, store, block, scratch)
@@ -122,13 +123,13 @@ def steps_kernel(dtype: Any) -> Any:
     """The kernel of local steps and the server's step, for `float64` or `float32` of Numba."""
 
     @kernel(THREADS)
-    def steps(n, first_replica, t, data, store, out):  # type: ignore[no-untyped-def]
+    def steps(n, first_replica, data, store, out):  # type: ignore[no-untyped-def]
         p, start, _, current, _ = data
         block, i = replica_and_client(len(store.arrived))
         rank, size = cuda.threadIdx.x, cuda.blockDim.x
         if out.status[block] == DIVERGED:
             return
-        replica = first_replica + block
+        replica, t = first_replica + block, int(out.rounds_done[block])
         N, d = len(p), len(start)
         shared = cuda.shared.array(0, dtype)
         scratch = shared[0:SCRATCH]

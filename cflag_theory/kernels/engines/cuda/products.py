@@ -41,14 +41,13 @@ class Products:
         N, d = plan.problem.clients, plan.problem.dimension
         vectors = library.asarray(store.vectors)
 
-        def columns(first: int) -> Any:
-            return vectors[:, first : first + d]
+        def of_clients(first: int) -> Any:
+            """Vectors of the clients, (N, replicas, d), from this one of a replica on."""
+            return vectors[:, first * d : (first + N) * d].reshape(-1, N, d).swapaxes(0, 1)
 
-        # The order of `cuda_client.work_on`: x and seven more of the server, then local, estimate, u, a of the clients.
-        self.x = columns(0)
-        self.local = [columns((8 + i) * d) for i in range(N)]
-        self.estimate = [columns((8 + N + i) * d) for i in range(N)]
-        self.a = [columns((8 + 3 * N + i) * d) for i in range(N)]
+        # The order of `workspace.work_on`: x and seven more of the server, then local, estimate, u, a of the clients.
+        self.x = vectors[:, :d]
+        self.local, self.estimate, self.a = of_clients(8), of_clients(8 + N), of_clients(8 + 3 * N)
         self.table, self.slopes = library.asarray(store.table), library.asarray(store.slopes)
         self.kept_slopes = library.asarray(store.kept_slopes)
         self.past_rows, self.current_rows = library.asarray(data.past.rows), library.asarray(data.current.rows)
@@ -72,7 +71,12 @@ class Products:
             if self.subset:
                 self._sum(self.kept_slopes, self.past_rows, self.past_parts, self.a)
 
-    def _sum(self, slopes: Any, rows: Any, parts: list[slice], sums: list[Any]) -> None:
+    def _sum(self, slopes: Any, rows: Any, parts: list[slice], sums: Any) -> None:
+        N, replicas, d = sums.shape
+        if len({part.stop - part.start for part in parts}) == 1:
+            # Each call costs the host some 0.1 ms: all clients in one.
+            sums[:] = self.matmul(slopes.reshape(replicas, N, -1).swapaxes(0, 1), rows.reshape(N, -1, d))
+            return
         for part, out in zip(parts, sums, strict=True):
             out[:] = self.matmul(slopes[:, part], rows[part])
 

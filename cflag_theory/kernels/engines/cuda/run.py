@@ -1,7 +1,8 @@
 """The CUDA engine: whether there is a GPU, what it cannot run, and the way of a plan to the kernels and back.
 
-Small problems run in one launch (`small_problems`), large ones in two launches a round (`large_problems`). Where CuPy
-is installed and many replicas share the data, full gradients of large problems are matrix products of cuBLAS.
+Small problems run in one launch (`small_problems`), large ones in two launches a round (`large_problems`), recorded as
+a graph (`graph`). Where CuPy is installed and many replicas share the data, full gradients of large problems are matrix
+products of cuBLAS.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ MEMORY_SHARE = 0.8
 WIDEST = 256
 #: Blocks of a launch at most.
 BLOCKS = (1 << 31) - 1
-#: From so many replicas on a matrix product beats a pass over the rows for each of them.
-TOGETHER = 8
+#: From so many entries of rows on, those of all replicas, matrix products win by more than their calls cost: on an
+#: H100 in the benchmark's case L x16 (1.6e8), not in M x64 (6e7).
+TOGETHER = 1e8
 
 
 def require_gpu() -> None:
@@ -87,9 +89,9 @@ def run(plan: Plan, out: Outputs, *, layout: str | None = None, library: Any = N
         Of the same plan; the columns of "cheap" diagnostics, or the end alone.
     layout : {"small", "large"}, optional
         Which kernels; by default those of `layout_of`.
-    library : module, optional
-        What computes matrix products in large problems: CuPy, or a module with NumPy's functions. By default CuPy
-        where it is installed and there are enough replicas.
+    library : module or False, optional
+        What computes matrix products in large problems: CuPy, or a module with NumPy's functions; False: the kernels.
+        By default CuPy where it is installed and the problem is large enough.
     """
     require_plain(plan)
     from cflag_theory.kernels.engines.cuda import host
@@ -97,7 +99,7 @@ def run(plan: Plan, out: Outputs, *, layout: str | None = None, library: Any = N
 
     sizes = host.sizes_of(plan)
     layout = layout or layout_of(plan)
-    if library is None and layout == LARGE and plan.replicas >= TOGETHER:
+    if library is None and layout == LARGE and plan.replicas * plan.problem.current.rows.size >= TOGETHER:
         library = cupy()
     data = host.upload(plan)
     written = {name: getattr(out, name) for name in host.Results._fields}
@@ -147,25 +149,42 @@ def _run_large(plan: Plan, first: int, data: Any, store: Any, results: Any, libr
     from cflag_theory.kernels.engines.cuda import host
     from cflag_theory.kernels.engines.cuda import large_problems as cuda_large
     from cflag_theory.kernels.engines.cuda.begin_round import FINISH, SLOPES, WHOLE
+    from cflag_theory.kernels.engines.cuda.graph import repeat
     from cflag_theory.kernels.engines.cuda.products import Products
+    from cflag_theory.kernels.engines.cuda.team import LANES
 
     n, number = host.device_numbers(plan), host.type_of(plan)
-    blocks, threads = len(store.arrived) * plan.problem.clients, cuda_large.THREADS
+    blocks = len(store.arrived) * plan.problem.clients
+    # Threads without a coordinate would wait in the sums of every local step.
+    warps = max(4, -(-plan.problem.dimension // LANES))
+    threads = min(cuda_large.THREADS, warps * LANES)
     itemsize = np.dtype(host.number_of(plan)).itemsize
     scratch = itemsize * cuda_large.SCRATCH
     vectors = scratch + itemsize * cuda_large.VECTORS * plan.problem.dimension
     shared = vectors if vectors <= SHARED else scratch
-    gradients = cuda_large.gradients_kernel(number)[blocks, threads, 0, scratch]
-    steps = cuda_large.steps_kernel(number)[blocks, threads, 0, shared]
-    products = None if library is None else Products(library, plan, data, store)
+
+    def gradients(stage: int, stream: Any = 0) -> None:
+        launch = cuda_large.gradients_kernel(number)[blocks, threads, stream, scratch]
+        launch(n, first, stage, data, store, results)
+
+    def steps(stream: Any = 0) -> None:
+        cuda_large.steps_kernel(number)[blocks, threads, stream, shared](n, first, data, store, results)
+
+    if not library:
+
+        def round_(stream: Any) -> None:
+            gradients(WHOLE, stream)
+            steps(stream)
+
+        repeat(round_, plan.rounds)
+        gradients(WHOLE)
+        return
+    products = Products(library, plan, data, store)
     for t in range(plan.rounds + 1):
-        if products is None:
-            gradients(n, first, t, WHOLE, data, store, results)
-        else:
-            measured = n.diagnostics > 0 or t == plan.rounds
-            products.rows_times_x(measured)
-            gradients(n, first, t, SLOPES, data, store, results)
-            products.slopes_times_rows(measured)
-            gradients(n, first, t, FINISH, data, store, results)
+        measured = n.diagnostics > 0 or t == plan.rounds
+        products.rows_times_x(measured)
+        gradients(SLOPES)
+        products.slopes_times_rows(measured)
+        gradients(FINISH)
         if t < plan.rounds:
-            steps(n, first, t, data, store, results)
+            steps()
