@@ -32,7 +32,8 @@ class Report:
         self._proved = proved(verdicts)
         studies: list[tuple[Any, ...]] = [(report_study, name, seed) for name in REPORT]
         derivations: list[tuple[Any, ...]] = [(derivation_page, *one) for one in self._proved]
-        self._made = across(_call, studies + derivations, jobs)
+        keys = [*REPORT, *(id for id, _ in self._proved)]
+        self._made = across(_call, studies + derivations, jobs, keys=keys)
 
     def write(self, verdicts: Sequence[Verdict], collected: str = "") -> Path:
         """Write the report on these verdicts; return the page."""

@@ -76,6 +76,10 @@ class _Remembered(Iterable[Point]):
             yield point
 
 
+#: The points of claims that this process has looked at first and not yet decided.
+_looked_at: dict[str, _Remembered] = {}
+
+
 def check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
@@ -89,7 +93,7 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    points = all_points(subject, check)
+    points = list(_looked_at.pop(subject.id, None) or _points(subject, check))
     wrong = imports.faults(subject, claim)
     for part in subject.parts:
         evidence += prove(part, wrong)
@@ -112,6 +116,7 @@ def _first_look(id: str) -> str:
 
     subject, check = claim(id), CHECKS[id]
     points, wrong = _Remembered(_points(subject, check)), imports.faults(subject, claim)
+    _looked_at[id] = points
     evidence = [] if check.further is None else [*check.further(subject, 0, LEVELS["quick"])]
     for part in subject.parts:
         proofs = prove(part, wrong, second=False)
@@ -137,11 +142,8 @@ def first_look(
 
     `agree` tells whether it has found them.
     """
-    found = {}
-    for id, verdict in zip(ids, across(_first_look, [(id,) for id in ids], jobs), strict=True):
-        found[id] = verdict
-        progress(id)
-    return found
+    looks = across(_first_look, [(id,) for id in ids], jobs, keys=ids, done=lambda place: progress(ids[place]))
+    return dict(zip(ids, looks, strict=True))
 
 
 def agree(looked: Mapping[str, str], verdicts: Sequence[Verdict]) -> None:
@@ -224,13 +226,11 @@ def verify(
         raise InvalidInput(f"jobs is {jobs}: use at least 1")
     how = (seed, level, prover, wholes and prover is not None)
     verdicts = []
-    for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept):
+    for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept, progress):
         evidence = found
         if prover == "coq" and theorems is not None:
             evidence = theory.attach(subject.id, found, theorems)
         verdicts.append(decide(subject, evidence))
-        if progress:
-            progress(subject.id)
     return with_runs(verdicts, seed=seed, level=level, jobs=jobs, kept=kept) if runs else verdicts
 
 
@@ -245,12 +245,8 @@ def with_runs(
 ) -> list[Verdict]:
     """Decide again, with the relations evaluated along random float runs as more evidence; arguments as in `verify`."""
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
-    decided = []
-    for subject, found in _collected(_along_runs, tuple(by_id), (seed, level), jobs, kept):
-        decided.append(decide(subject, [*by_id[subject.id].evidence, *found]))
-        if progress:
-            progress(subject.id)
-    return decided
+    collected = _collected(_along_runs, tuple(by_id), (seed, level), jobs, kept, progress)
+    return [decide(subject, [*by_id[subject.id].evidence, *found]) for subject, found in collected]
 
 
 def _collected(
@@ -259,6 +255,7 @@ def _collected(
     how: tuple[Any, ...],
     jobs: int | None,
     kept: Kept | None,
+    progress: Callable[[str], None] | None,
 ) -> Iterator[tuple[Claim, list[Evidence]]]:
     """Each claim with its evidence, in this order: what is kept, and what processes collect."""
     if jobs is not None and jobs < 1:
@@ -267,11 +264,15 @@ def _collected(
     named = (collect.__name__.strip("_"), *how)
     found = {subject.id: None if kept is None else kept.take(subject.id, *named) for subject in wanted}
     missing = [id for id, evidence in found.items() if evidence is None]
-    collected = across(_by_id, [(collect, id, *how) for id in missing], jobs)
+    say = progress or (lambda id: None)
+    calls = [(collect, id, *how) for id in missing]
+    collected = across(_by_id, calls, jobs, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
         evidence = found[subject.id]
         if evidence is None:
             evidence = next(collected)
             if kept is not None:
                 kept.keep(evidence, subject.id, *named)
+        else:
+            say(subject.id)
         yield subject, evidence

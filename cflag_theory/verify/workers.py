@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import cache
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
 #: Seconds between two looks at whether the parent lives.
 WATCH = 0.5
+#: Seconds after which a process without work ends.
+IDLE = 60
 
 
 @cache
@@ -31,7 +37,12 @@ def _watch(parent: int) -> None:
 
 
 def across(
-    function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int | None = None
+    function: Callable[..., Result],
+    calls: Iterable[tuple[Any, ...]],
+    jobs: int | None = None,
+    *,
+    keys: Sequence[Any] = (),
+    done: Callable[[int], None] = lambda place: None,
 ) -> Iterator[Result]:
     """What a function returns for each call, in order; processes share the calls, from now on.
 
@@ -43,15 +54,27 @@ def across(
         Arguments.
     jobs : int, optional
         Processes; by default all usable cores.
+    keys : sequence, optional
+        What each call is about. A process keeps what it has computed: so later calls about the same go to the same
+        process, if that is not the last one at work, and neighbours to one process.
+    done : callable, optional
+        Told the place of each call that has ended, while results are waited for, in no order.
     """
     wanted = list(calls)
     # joblib takes 0.1 s to import, and what is kept needs no process.
-    workers = min(len(wanted), jobs or _cores()) if len(wanted) > 1 else 1
-    if workers < 2:
-        return (function(*arguments) for arguments in wanted)
-    found = _started(function, wanted, workers)
-    next(found)
-    return found
+    size = jobs or _cores() if len(wanted) > 1 else 1
+    if size < 2:
+        return _here(function, wanted, done)
+    work = _Work(_crew(size), function, wanted, [*keys] or [*range(len(wanted))])
+    work.begin()
+    return work.results(done)
+
+
+def _here(function: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], done: Any) -> Iterator[Result]:
+    for place, arguments in enumerate(wanted):
+        result = function(*arguments)
+        done(place)
+        yield result
 
 
 def _cores() -> int:
@@ -61,21 +84,130 @@ def _cores() -> int:
     return cores
 
 
-def _started(function: Callable[..., Any], wanted: Sequence[tuple[Any, ...]], workers: int) -> Iterator[Any]:
-    """None when the processes have begun, then the results."""
-    with replaced_quietly():
-        from joblib import Parallel, delayed
+class _Crew:
+    """So many processes, each of which takes one call after the other, and which of them has worked on a key."""
 
-        # One call at a time, since some take a hundred times as long as others.
-        parallel = Parallel(n_jobs=workers, return_as="generator", batch_size=1)
-        found = parallel(delayed(_watched)(os.getpid(), function, *arguments) for arguments in wanted)
-        yield None
-        yield from found
+    def __init__(self, size: int) -> None:
+        self.processes = [processes(1, NUMBA_NUM_THREADS="1") for _ in range(size)]
+        self.home: dict[Any, int] = {}
+
+    def end(self) -> None:
+        """End the processes, whatever they are doing."""
+        for one in self.processes:
+            one.shutdown(kill_workers=True)
 
 
-def _watched(parent: int, function: Callable[..., Result], *arguments: Any) -> Result:
-    end_with(parent)
-    return function(*arguments)
+_crews: dict[int, _Crew] = {}
+
+
+def _crew(size: int) -> _Crew:
+    if size not in _crews:
+        _crews[size] = crew = _Crew(size)
+        # Before loky would wait for what nobody takes any more.
+        atexit.register(crew.end)
+    return _crews[size]
+
+
+class _Work:
+    """Calls that a crew shares; a process that ends one takes the next that is best for it."""
+
+    def __init__(self, crew: _Crew, function: Any, calls: Sequence[tuple[Any, ...]], keys: Sequence[Any]) -> None:
+        self.crew, self.function, self.calls, self.keys = crew, function, calls, keys
+        self.left = list(range(len(calls)))
+        self.lock = threading.Lock()
+        self.ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+
+    def begin(self) -> None:
+        # A second call each waits in the process, which so need not wait for this one.
+        for worker in [*range(len(self.crew.processes))] * 2:
+            self._feed(worker)
+
+    def _feed(self, worker: int) -> None:
+        with self.lock:
+            if not self.left:
+                return
+            place = self._best(worker)
+            self.left.remove(place)
+            self.crew.home.setdefault(self.keys[place], worker)
+        try:
+            future = self.crew.processes[worker].submit(_frozen, self.function, *self.calls[place])
+        except RuntimeError as error:
+            # The process has died, which the calls that it had say better.
+            future = Future()
+            future.set_exception(error)
+        future.add_done_callback(lambda ended: self._take(worker, place, ended))
+
+    def _take(self, worker: int, place: int, future: Any) -> None:
+        self.ended.put((place, future))
+        if future.cancelled() or future.exception() is not None:
+            self.left.clear()
+        self._feed(worker)
+
+    def _best(self, worker: int) -> int:
+        """What the process has worked on; else the next of its share that is new to all; else the last one left."""
+        homes = [self.crew.home.get(self.keys[place]) for place in self.left]
+        if worker in homes:
+            return self.left[homes.index(worker)]
+        new = [place for place, home in zip(self.left, homes, strict=True) if home is None]
+        first = worker * len(self.calls) // len(self.crew.processes)
+        return next((place for place in new if place >= first), (new or self.left)[-1])
+
+    def results(self, done: Callable[[int], None]) -> Iterator[Any]:
+        ready: dict[int, Any] = {}
+        try:
+            with replaced_quietly():
+                for place in range(len(self.calls)):
+                    while place not in ready:
+                        ended, future = self.ended.get()
+                        ready[ended] = future.result()
+                        done(ended)
+                    yield ready.pop(place)
+        except Exception as error:
+            self.left.clear()
+            if isinstance(error, RuntimeError):
+                self._give_up()
+            raise
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """Nobody waits for what is at work, or a process has died: other calls begin with new ones."""
+        self.left.clear()
+        for size in [size for size, crew in _crews.items() if crew is self.crew]:
+            del _crews[size]
+        self.crew.end()
+
+
+def _frozen(function: Callable[..., Result], *arguments: Any) -> Result:
+    """A call; without psutil loky collects garbage once a second, through all that is kept: leave that out."""
+    result = function(*arguments)
+    gc.freeze()
+    return result
+
+
+def processes(count: int, **environment: str) -> Any:
+    """An executor with so many processes, of one thread each; its `shutdown` can end them in the midst of work."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    class Processes(ProcessPoolExecutor):  # type: ignore[misc]
+        def shutdown(self, wait: bool = True, kill_workers: bool = False) -> None:
+            """End the processes; `kill_workers` leaves work undone.
+
+            loky drops all work and then submits the queued ids once more, which fails: so the queue is emptied first.
+            """
+            if kill_workers:
+                with suppress(Empty):
+                    while True:
+                        self._work_ids.get_nowait()
+            super().shutdown(wait=wait, kill_workers=kill_workers)
+
+    one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    # Not loky's shared executor, which joblib would treat as one of its own. Idle processes end by themselves: if this
+    # one is killed, nothing else ends them.
+    return Processes(
+        max_workers=count, env=one_each | environment, timeout=IDLE, initializer=end_with, initargs=(os.getpid(),)
+    )
 
 
 @contextmanager

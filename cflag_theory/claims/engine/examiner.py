@@ -79,24 +79,24 @@ def examine(statement: Statement, *, second: bool = True) -> Examination:
 
 
 @cache
-def _decided(
-    engines: tuple[Callable[..., Any], ...],
-    goal: Relation,
-    given: tuple[tuple[str, Relation], ...],
-    certificate: sp.Expr | None,
-) -> tuple[str | None, str]:
-    """What is wrong with a certificate, or with the one that is kept or found; the second engine's answer otherwise.
+def _fault(
+    check: Callable[..., str | None], goal: Relation, given: certificates.Given, certificate: sp.Expr | None
+) -> str | None:
+    """What is wrong with a certificate, or with the one that is kept or found.
 
     Many statements share an obligation: once a process, equal goals, names, relations and certificates have equal
-    answers. The engines are part of the key, so that a test which replaces one gets its own answer.
+    answers. The engine is part of the key, so that a test which replaces one gets its own answer.
     """
-    certificate_fault, *second = engines
-    if certificate is None:
-        certificate = certificates.certificate_for(certificate_fault, goal, given)
-        fault = "no certificate was found" if certificate is None else None
-    else:
-        fault = certificate_fault(goal, dict(given), certificate)
-    return fault, "" if fault is not None else next((ask(goal, dict(given)) for ask in second), "proved")
+    if certificate is not None:
+        return check(goal, dict(given), certificate)
+    found = certificates.certificate_for(check, goal, given)
+    return "no certificate was found" if found is None else None
+
+
+@cache
+def _answer(ask: Callable[..., str], goal: Relation, given: certificates.Given) -> str:
+    """The second engine's answer, once a process too."""
+    return ask(goal, dict(given))
 
 
 @cache
@@ -211,14 +211,15 @@ class Examiner:
         if any(map(is_vector, sides(step.goal, *given.values()))):
             self.faults.append(f"{step.name!r} takes vectors for numbers")
             return
-        engines = (algebra.certificate_fault, algebra.ask_z3)[: 1 + self.second]
-        fault, answer = _decided(engines, step.goal, tuple(given.items()), step.certificate)
+        facts = tuple(given.items())
+        fault = _fault(algebra.certificate_fault, step.goal, facts, step.certificate)
         if fault is not None:
             self.faults.append(f"{step.name!r}: {fault}")
-        elif answer == "refuted":
-            self.faults.append(f"{step.name!r}: z3 contradicts it")
-        elif answer != "proved":
-            self.undecided.append(step.name)
+        elif self.second and (answer := _answer(algebra.ask_z3, step.goal, facts)) != "proved":
+            if answer == "refuted":
+                self.faults.append(f"{step.name!r}: z3 contradicts it")
+            else:
+                self.undecided.append(step.name)
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import threading
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 from joblib import cpu_count
-from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
@@ -29,13 +26,10 @@ from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import run_chunk
 from cflag_theory.studies.sweeps.store import Store, require_pyarrow
-from cflag_theory.verify.workers import end_with, replaced_quietly
+from cflag_theory.verify.workers import processes, replaced_quietly
 
 BACKENDS = ("loky", "dask")
 _LOG = logging.getLogger("cflag_theory")
-
-#: Seconds after which an idle process ends.
-IDLE = 60
 
 #: A chunk and its columns.
 _Result = tuple[Chunk, dict[str, Any]]
@@ -158,21 +152,6 @@ class _Checking:
         self._progress(0.0, f"{self._seen:.0%} of the runs checked")
 
 
-class _Processes(ProcessPoolExecutor):  # type: ignore[misc]
-    """Processes that can be ended in the midst of work."""
-
-    def shutdown(self, wait: bool = True, kill_workers: bool = False) -> None:
-        """End the processes; `kill_workers` leaves work undone.
-
-        loky drops all work and then submits the queued ids once more, which fails: so the queue is emptied first.
-        """
-        if kill_workers:
-            with suppress(Empty):
-                while True:
-                    self._work_ids.get_nowait()
-        super().shutdown(wait=wait, kill_workers=kill_workers)
-
-
 @contextmanager
 def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
     """What takes the chunks, this process itself if there is nothing, and the number of its workers."""
@@ -181,12 +160,7 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         if count == 1:
             yield None, count
             return
-        one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        # Not loky's shared executor, which joblib would treat as one of its own.
-        # Idle processes end by themselves: if the sweep is killed, nothing else ends them.
-        executor = _Processes(
-            max_workers=count, env=one_each, timeout=IDLE, initializer=end_with, initargs=(os.getpid(),)
-        )
+        executor = processes(count)
         try:
             with replaced_quietly():
                 yield executor, count

@@ -216,7 +216,7 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
     class Failing(Executor):
         """Runs two calls and then cancels what it is given."""
 
-        def __init__(self, **options):
+        def __init__(self, count):
             self.done = 0
 
         def submit(self, function, /, *words):
@@ -235,7 +235,7 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
     out = tmp_path / "out"
     monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e5)
     with monkeypatch.context() as failing:
-        failing.setattr(sweeping, "_Processes", Failing)
+        failing.setattr(sweeping, "processes", Failing)
         with pytest.raises(CflagError, match=r"cluster failed .*complete chunks are kept"):
             sweep(study, out=out, jobs=2)
     done = sweep(study, out=out, jobs=1)
