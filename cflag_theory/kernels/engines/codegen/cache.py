@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
+from numba.core.types import unliteral
 from numba.extending import register_jitable
 
 import cflag_theory
@@ -73,7 +74,7 @@ def compiled(function: Function) -> Function:
     # Numba reads its cache folder while it decorates and at no other time.
     config.CACHE_DIR = str(folder or usual)
     try:
-        loop: Any = _compiled(function, **WHOLE)
+        loop: Any = _compiled(function, no_cfunc_wrapper=True, **WHOLE)
         if folder is not None:
             loop._cache = StoredLoop(loop.py_func)
         return cast(Function, loop)
@@ -106,7 +107,15 @@ def apart(function: Function) -> Function:
 
 
 def _part(function: Function, *, counts_references: bool = False, **options: Any) -> Function:
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
+    part: Any = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
+    resolved = part.get_call_template
+
+    def widened(args: Any, kws: Any) -> Any:
+        # A constant argument is a type of its own: without this each 0 and False compiles the function once more.
+        return resolved(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+
+    part.get_call_template = widened
+    return cast(Function, part)
 
 
 def _compiled(function: Function, *, fastmath: set[str] = FASTMATH, **options: Any) -> Function:
@@ -123,7 +132,7 @@ def default_threads() -> int:
 def callable_from_compiled(*functions: Callable[..., Any]) -> None:
     """Let compiled functions call these plain ones, which stay plain Python for everyone else."""
     for function in functions:
-        register_jitable(fastmath=FASTMATH)(function)
+        register_jitable(fastmath=FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True, **PART)(function)
 
 
 def versions() -> dict[str, str]:
