@@ -67,8 +67,6 @@ def cache_folder() -> Path | None:
 
 def compiled(function: Function) -> Function:
     """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
-    if config.DISABLE_JIT:
-        raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     folder = cache_folder()
     usual = config.CACHE_DIR
     # Numba reads its cache folder while it decorates and at no other time.
@@ -119,6 +117,8 @@ def _part(function: Function, *, counts_references: bool = False, **options: Any
 
 
 def _compiled(function: Function, *, fastmath: set[str] = FASTMATH, **options: Any) -> Function:
+    if config.DISABLE_JIT:
+        raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
     decorate = numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", **options)
     return cast(Function, decorate(function))

@@ -20,6 +20,7 @@ from cflag_theory.kernels.engines.cpu.workspace import new_lanes, new_workspace
 from cflag_theory.kernels.engines.framework import rounds as framework_loop
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.plan import Outputs, Plan, slots
+from cflag_theory.kernels.problems.problem import KEPT_BYTES
 from cflag_theory.kernels.trace.trace import ROUND, STATE
 
 #: Bytes that the arrays of a batch may take: those of a core's own cache, or more where the rows come from far, so that
@@ -34,8 +35,6 @@ LANE_BYTES = 1 << 14
 
 #: Numbers of rows that the rounds of a run read in well under a second.
 QUICK = 1 << 28
-#: Bytes of rows up to which the latest padded problem is kept.
-KEPT_BYTES = 1 << 23
 _latest: dict[tuple[str, str, bool], Padded] = {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, ROUNDS, STATES, SUBSET, Numbers
-from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, aligned, rounded_up
+from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, rounded_up
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
 from cflag_theory.kernels.numbers import Array, Ints
@@ -81,13 +80,15 @@ class Workspace(NamedTuple):
 
 def _views(dtype: Any, **shapes: tuple[int, ...]) -> dict[str, Array]:
     """Zeros of these shapes, each from a cache line on, in one piece of memory."""
-    per_line = LINE // np.dtype(dtype).itemsize
-    sizes = [prod(shape) for shape in shapes.values()]
-    ends = list(accumulate(rounded_up(size, per_line) for size in sizes))
-    buffer = aligned((ends[-1],), dtype)
+    item, end, starts = np.dtype(dtype).itemsize, 0, []
+    for shape in shapes.values():
+        starts.append(end)
+        end += rounded_up(prod(shape) * item, LINE)
+    memory = np.zeros(end + LINE, np.uint8)
+    skip = -memory.ctypes.data % LINE
     return {
-        name: buffer[start : start + size].reshape(shape)
-        for (name, shape), start, size in zip(shapes.items(), [0, *ends], sizes, strict=False)
+        name: np.ndarray(shape, dtype, memory, skip + start)
+        for (name, shape), start in zip(shapes.items(), starts, strict=True)
     }
 
 
