@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
+from numba.core.types import unliteral
 from numba.extending import register_jitable
 
 import cflag_theory
@@ -66,14 +67,12 @@ def cache_folder() -> Path | None:
 
 def compiled(function: Function) -> Function:
     """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
-    if config.DISABLE_JIT:
-        raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     folder = cache_folder()
     usual = config.CACHE_DIR
     # Numba reads its cache folder while it decorates and at no other time.
     config.CACHE_DIR = str(folder or usual)
     try:
-        loop: Any = _compiled(function, **WHOLE)
+        loop: Any = _compiled(function, no_cfunc_wrapper=True, **WHOLE)
         if folder is not None:
             loop._cache = StoredLoop(loop.py_func)
         return cast(Function, loop)
@@ -106,10 +105,20 @@ def apart(function: Function) -> Function:
 
 
 def _part(function: Function, *, counts_references: bool = False, **options: Any) -> Function:
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
+    part: Any = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
+    resolved = part.get_call_template
+
+    def widened(args: Any, kws: Any) -> Any:
+        # A constant argument is a type of its own: without this each 0 and False compiles the function once more.
+        return resolved(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+
+    part.get_call_template = widened
+    return cast(Function, part)
 
 
 def _compiled(function: Function, *, fastmath: set[str] = FASTMATH, **options: Any) -> Function:
+    if config.DISABLE_JIT:
+        raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
     decorate = numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", **options)
     return cast(Function, decorate(function))
@@ -123,7 +132,7 @@ def default_threads() -> int:
 def callable_from_compiled(*functions: Callable[..., Any]) -> None:
     """Let compiled functions call these plain ones, which stay plain Python for everyone else."""
     for function in functions:
-        register_jitable(fastmath=FASTMATH)(function)
+        register_jitable(fastmath=FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True, **PART)(function)
 
 
 def versions() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cflag_theory.kernels import draws
-from cflag_theory.kernels.engines.codegen.cache import allocating, apart, inner
+from cflag_theory.kernels.engines.codegen.cache import apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import Read, Summed, Write, add_multiple, subtract, sweep
 from cflag_theory.kernels.engines.codes import (
     COMPONENT_DRAW,
@@ -29,7 +29,7 @@ from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 
 
-@allocating
+@apart
 def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspace) -> None:
     """What the clients of all replicas keep of the past."""
     past, width, N = s.past, len(s.point), len(s.p)
@@ -39,12 +39,11 @@ def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspa
         r, i = lane // N, lane % N
         replica = first_replica + r
         first, count = past.client_start[i], past.client_start[i + 1] - past.client_start[i]
-        order = np.empty(count, np.int64)
-        kept = memories.draw_subset(n.seed, replica, i, round_, s.labels, first, count, n.size, n.balanced, order)
+        kept = memories.draw_subset(n.seed, replica, i, round_, s.labels, first, count, n.size, n.balanced, w.order)
         share, length = s.p[i] / kept, 0
         w.kept_share[r, i] = share
         for k in range(kept):
-            j = order[k]
+            j = w.order[k]
             if len(s.basis) > 0:
                 for c in range(width):
                     w.kept_means[r, c] += share * past.coefficients[j, c]

@@ -144,7 +144,7 @@ def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Arra
     copy(estimate, g, estimates, k)
 
 
-@inner
+@apart
 def measure_errors(n: Numbers, s: Padded, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
     """Set the estimates of one lane's path against the full gradients there."""
     share = s.p[i]
@@ -339,7 +339,7 @@ def general_steps(
             step_down(estimate, g, V, g, D, g, keep, beta)
 
 
-@inner
+@apart
 def full_steps(
     n: Numbers, s: Padded, i: int, R: int, keep: float, beta: float, X: Array, points: Array, panels: Array,
     Z: Array, S: Array, potentials: Array, values: Array, w: Lanes,

@@ -7,9 +7,7 @@ one product. Sums over clients run over clients in order, in every replica alike
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from cflag_theory.kernels.engines.codegen.cache import compiled, inner
 from cflag_theory.kernels.engines.codes import DIVERGED, FULL, OK, ROTATED, SCALED, STATES, SUBSET, Numbers
@@ -27,7 +25,7 @@ from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.measure import measure_round, measure_state
 from cflag_theory.kernels.engines.cpu.ridge_gradients import fill_panels
-from cflag_theory.kernels.engines.cpu.workspace import Workspace, new_lanes, new_workspace
+from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT
@@ -55,20 +53,20 @@ class Slots(NamedTuple):
 
 
 @compiled
-def run_replicas(usual: Numbers, detailed: Numbers, s: Padded, first: int, R: int, group: int, out: Slots) -> None:
-    """Run the replicas first, ..., first + R - 1 of the outputs; `detailed` holds for every `every`-th round."""
-    w = new_workspace(usual, s, R)
-    lanes = new_lanes(detailed, s, R, R if usual.estimator == FULL else group)
-    _all_rounds(usual, detailed, s, first, R, group, np.ones(R, np.bool_), np.zeros(R), w, lanes, out)
+def run_replicas(
+    usual: Numbers, detailed: Numbers, s: Padded, first: int, group: int, w: Workspace, lanes: Lanes, out: Slots
+) -> None:
+    """Run the replicas first, first + 1, ... of the outputs; `detailed` holds for every `every`-th round."""
+    _all_rounds(usual, detailed, s, first, group, w, lanes, out)
 
 
 @inner
 def _all_rounds(
-    usual: Numbers, detailed: Numbers, s: Padded, first: int, R: int, group: int, alive: Any, alphas: Array,
-    w: Workspace, lanes: Lanes, out: Slots,
-) -> None:  # fmt: skip
-    """The rounds; apart from what makes arrays, because counting references to them costs more than a small round."""
+    usual: Numbers, detailed: Numbers, s: Padded, first: int, group: int, w: Workspace, lanes: Lanes, out: Slots
+) -> None:
+    """The rounds; apart from what Python calls, because counting references costs more than a small round."""
     n, N, d = usual, len(s.p), usual.dimension
+    R, alive, alphas = len(w.X), w.alive, w.alphas
     stamp, running = 1, R
     kept_state, kept_rounds = len(out.state_slots) > 0, n.measures_rounds
 
@@ -96,12 +94,12 @@ def _all_rounds(
             current_gradients(n, s, R, valued, w)
 
         for r in range(R):
-            if not alive[r]:
+            if alive[r] == 0:
                 continue
             if measure:
                 if not measure_state(n, w, r):
                     out.status[first + r], out.rounds_done[first + r] = DIVERGED, t - 1
-                    alive[r] = False
+                    alive[r] = 0
                     running -= 1
                     continue
                 if kept_state:
@@ -134,7 +132,7 @@ def _all_rounds(
         stamp = local_work(n, s, R, group, stamp, w, lanes)
         server_steps(n, s.p, w, alphas)
         for r in range(R):
-            if not alive[r]:
+            if alive[r] == 0:
                 continue
             # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
             norm2 = dot(w.X[r], w.X[r])
@@ -144,7 +142,7 @@ def _all_rounds(
                 within = finite(w.measured) and finite(w.products[r])
             if not within:
                 out.status[first + r], out.rounds_done[first + r] = DIVERGED, t
-                alive[r] = False
+                alive[r] = 0
                 running -= 1
                 continue
             if kept_rounds:

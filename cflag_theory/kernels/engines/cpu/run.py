@@ -13,12 +13,14 @@ import numpy as np
 
 from cflag_theory.kernels.engines.codegen.cache import default_threads
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
-from cflag_theory.kernels.engines.codes import numbers_of
+from cflag_theory.kernels.engines.codes import FULL, numbers_of
 from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, padded_problem, rounded_up
 from cflag_theory.kernels.engines.cpu.rounds import Slots, run_replicas
+from cflag_theory.kernels.engines.cpu.workspace import new_lanes, new_workspace
 from cflag_theory.kernels.engines.framework import rounds as framework_loop
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.plan import Outputs, Plan, slots
+from cflag_theory.kernels.problems.problem import KEPT_BYTES
 from cflag_theory.kernels.trace.trace import ROUND, STATE
 
 #: Bytes that the arrays of a batch may take: those of a core's own cache, or more where the rows come from far, so that
@@ -33,8 +35,6 @@ LANE_BYTES = 1 << 14
 
 #: Numbers of rows that the rounds of a run read in well under a second.
 QUICK = 1 << 28
-#: Bytes of rows up to which the latest padded problem is kept.
-KEPT_BYTES = 1 << 23
 _latest: dict[tuple[str, str, bool], Padded] = {}
 
 
@@ -75,7 +75,12 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
     )
 
     def one(first: int) -> None:
-        run_replicas(usual, detailed, padded, first, min(size, plan.replicas - first), group, written)
+        R = min(size, plan.replicas - first)
+        together = R if usual.estimator == FULL else group
+        run_replicas(
+            usual, detailed, padded, first, group, new_workspace(usual, padded, R),
+            new_lanes(detailed, padded, R, together), written,
+        )  # fmt: skip
 
     spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
 

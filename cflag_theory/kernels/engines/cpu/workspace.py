@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cflag_theory.kernels.engines.codegen.cache import allocating
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, ROUNDS, STATES, SUBSET, Numbers
-from cflag_theory.kernels.engines.cpu.layout import LINE, Padded
+from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, rounded_up
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
 from cflag_theory.kernels.numbers import Array, Ints
@@ -71,115 +71,84 @@ class Workspace(NamedTuple):
     #: (8,).
     state: Array
     measured: Array
+    #: (R,), (R,): 1 until a replica diverges, and alpha of the steps taken.
+    alive: Ints
+    alphas: Array
+    #: (most components of a client's past or 0,): Scratch of a draw.
+    order: Ints
 
 
-@allocating
-def rows_from(like: Array, rows: int, width: int) -> Array:
-    """Zeros (rows, width) that start at a cache line."""
-    line, size = 64 // like.itemsize, rows * width
-    buffer = np.zeros(size + line, like.dtype)
-    skip = (-(buffer.ctypes.data // like.itemsize)) % line
-    return buffer[skip : skip + size].reshape(rows, width)
+def _views(dtype: Any, **shapes: tuple[int, ...]) -> dict[str, Array]:
+    """Zeros of these shapes, each from a cache line on, in one piece of memory."""
+    item, end, starts = np.dtype(dtype).itemsize, 0, []
+    for shape in shapes.values():
+        starts.append(end)
+        end += rounded_up(prod(shape) * item, LINE)
+    memory = np.zeros(end + LINE, np.uint8)
+    skip = -memory.ctypes.data % LINE
+    return {
+        name: np.ndarray(shape, dtype, memory, skip + start)
+        for (name, shape), start in zip(shapes.items(), starts, strict=True)
+    }
 
 
-@allocating
 def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
-    x, N, width = s.point, len(s.p), len(s.point)
+    """What a batch of R replicas writes on, at x_0."""
+    N, width, dtype = len(s.p), len(s.point), s.point.dtype
     elementwise = len(s.basis) > 0
-    widest = 0
-    for i in range(N):
-        if not elementwise:
-            widest = max(widest, s.past.client_rows[i + 1] - s.past.client_rows[i])
     rows = 0 if elementwise else len(s.current.rows)
+    widest = 0 if elementwise else int(np.diff(s.past.client_rows).max())
     size = 1 << n.bits
-    panels = (R + size - 1) >> n.bits
-    own = panels if n.bits > 0 else 0
-    at_once = MOST_ROWS * size if n.bits > 0 else 0
-    coordinates = R if elementwise else 0
+    numbers = -(-R // size) * size
+    own, at_once = (numbers // size, MOST_ROWS * size) if n.bits > 0 else (0, 0)
     lists = R if n.memory == SUBSET else 0
     controlled = R if n.correction == CONTROL else 0
-    adapted, each = (R, N) if n.adaptive != CONSTANT else (0, 0)
+    adapted = (R, N, width) if n.adaptive != CONSTANT else (0, 0, width)
+    every, chosen = (R, width), (lists, width)
     workspace = Workspace(
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, R, width),
-        rows_from(x, N * R, width).reshape(N, R, width),
-        rows_from(x, own * n.dimension, size).reshape(own, n.dimension, size),
-        rows_from(x, 1, panels * size * rows)[0],
-        rows_from(x, 1, panels * size * rows)[0],
-        rows_from(x, 1, panels * size * widest)[0],
-        rows_from(x, 1, panels * size * widest)[0],
-        rows_from(x, 1, at_once)[0],
-        rows_from(x, coordinates, width),
-        rows_from(x, R, width),
-        np.zeros(R),
-        np.zeros(R),
-        np.zeros(R),
-        np.zeros(panels * size),
-        rows_from(x, adapted * each, width).reshape(adapted, each, width),
-        rows_from(x, adapted * each, width).reshape(adapted, each, width),
-        np.zeros((R, N)),
-        rows_from(x, controlled * N, width).reshape(controlled, N, width),
-        rows_from(x, controlled, width),
-        rows_from(x, controlled, width),
-        np.zeros((lists, N), np.int64),
-        np.zeros((lists, N)),
-        np.zeros((lists, N, widest), np.int64),
-        rows_from(x, lists, width),
-        rows_from(x, lists, width),
-        np.ones(R, np.int64),
-        np.zeros(N * R * ((n.local_steps + 3) >> 2 << 2), np.uint64),
-        np.zeros(STATES),
-        np.zeros(ROUNDS),
-    )
-    for r in range(R):
-        for c in range(width):
-            workspace.X[r, c] = x[c]
+        **_views(
+            dtype, X=every, grad_f=every, grad_g=every, grad_memory=every, b=every, S=every, step=every,
+            displacement=every, clients=(N, R, width), panels=(own, n.dimension, size), Z=(numbers * rows,),
+            slopes=(numbers * rows,), past_Z=(numbers * widest,), past_slopes=(numbers * widest,),
+            potentials=(at_once,), coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted,
+            u=adapted, control=(controlled, N, width), control_mean=(controlled, width),
+            control_change=(controlled, width), kept_means=chosen, memory_offset=chosen,
+        ),
+        **_views(
+            np.float64, f=(R,), f_memory=(R,), g=(R,), values=(numbers,), products=(R, N), kept_share=(lists, N),
+            state=(STATES,), measured=(ROUNDS,), alphas=(R,),
+        ),
+        **_views(
+            np.int64, kept=(lists, N), kept_rows=(lists, N, widest), signs=(R,), alive=(R,),
+            order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
+        ),
+        orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
+    )  # fmt: skip
+    workspace.X[:] = s.point
+    workspace.signs[:] = workspace.alive[:] = 1
     return workspace
 
 
-@allocating
 def new_lanes(n: Numbers, s: Padded, R: int, group: int) -> Lanes:
-    x, width, E = s.point, len(s.point), n.local_steps
+    """What the lanes of a group write on."""
+    width, E, dtype = len(s.point), n.local_steps, s.point.dtype
     elementwise = len(s.basis) > 0
-    components, rows = 0, 0
-    for i in range(len(s.p)):
-        components = max(components, s.current.client_start[i + 1] - s.current.client_start[i])
-        if not elementwise:
-            rows = max(rows, s.current.client_rows[i + 1] - s.current.client_rows[i])
+    components = int(np.diff(s.current.client_start).max())
+    rows = 0 if elementwise else int(np.diff(s.current.client_rows).max())
     together = max(group, GROUP)
     histories, steps = group if elementwise else 0, E if n.exact_errors else 0
+    every = (group, width)
     return Lanes(
-        rows_from(x, group, width),
-        rows_from(x, group, width),
-        rows_from(x, group, width),
-        rows_from(x, group, width),
-        rows_from(x, steps, width),
-        rows_from(x, steps, width),
-        rows_from(x, 1, width),
-        rows_from(x, 1, width),
-        rows_from(x, 1, together)[0],
-        np.zeros(group, np.uint64),
-        rows_from(x, 1, together)[0],
-        rows_from(x, together, LINE // x.itemsize),
-        rows_from(x, 1, together)[0],
-        np.zeros(group, np.int64),
-        np.zeros(group, np.int64),
-        np.zeros(group, np.uint64),
-        np.zeros(group, np.uint64),
-        np.zeros(group),
-        rows_from(x, histories * E, width),
-        np.zeros((histories, components), np.int64),
-        rows_from(x, 1, rows)[0],
-        rows_from(x, 1, rows)[0],
-        np.zeros(1),
-        np.zeros(R),
-        np.zeros(R),
-        np.zeros((R, width)),
-        np.zeros((R, width)),
-    )
+        **_views(
+            dtype, D=every, u=every, V=every, estimate=every, path=(steps, width), estimates=(steps, width),
+            rho=(1, width), point=(1, width), z=(together,), slopes_met=(together,),
+            lines=(together, LINE // dtype.itemsize), squares=(together,), history=(histories * E, width), zs=(rows,),
+            slopes=(rows,),
+        ),
+        **_views(
+            np.float64, components=(group,), value=(1,), drift2=(R,), error2=(R,), rho_sum=(R, width),
+            error_sum=(R, width),
+        ),
+        **_views(np.int64, client=(group,), replica=(group,), last=(histories, components)),
+        **_views(np.uint64, row=(group,), drawn=(group,), base=(group,)),
+    )  # fmt: skip
