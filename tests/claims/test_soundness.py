@@ -295,7 +295,7 @@ def test_constants_such_as_pi_are_handled():
 
 
 def test_repairs_and_sharp_statements_belong_to_what_is_printed():
-    for id, part in ((id, part) for id in LEDGER for part in claim(id).parts):
+    for id, part in [(one, part) for one in LEDGER for part in claim(one).parts]:
         printed = set(part.printed.hypotheses)
         if part.repair and part.repair.kind == "needs-hypothesis" and part.printed.relation is not None:
             assert set(part.repair.statement.hypotheses) - printed, f"{id}: a condition is added, whatever else changes"
