@@ -23,16 +23,27 @@ settings.load_profile("fixed")
 # A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# pytest rewrites the assertions of every package that has a plugin, such as this one: seconds in each process.
+for hook in sys.meta_path:
+    getattr(hook, "_must_rewrite", set()).clear()
+
 #: Files that take longest: they start first, so that no process is left with one of them at the end.
 LONGEST = tuple(
-    f"test_{name}.py" for name in ("whole_ledger", "theory", "planted", "report", "cuda", "performance", "repairing")
+    f"test_{name}.py" for name in ("whole_ledger", "planted", "theory", "report", "cuda", "performance", "repairing")
 )
 
+
+#: Files for one process, in this order: what the first has computed, the second needs.
+TOGETHER = {"test_planted.py": "test_whole_ledger.py"}
 
 #: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.
 PLAIN = {"sklearn", "pyarrow", "fcntl", "resource", "psutil"}
 #: These tests import torch throughout.
 TORCH = Path(__file__).with_name("bridge")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--recheck", action="store_true", help="decide the ledger anew, whatever earlier runs have kept")
 
 
 def pytest_report_header() -> str | None:
@@ -43,6 +54,19 @@ def pytest_report_header() -> str | None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if collection_path == TORCH and find_spec("torch") is None else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Files go to processes whole, and some of them together."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder, _, name = super()._split_scope(nodeid).rpartition("/")
+            return f"{folder}/{TOGETHER.get(name, name)}"
+
+    return Together(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,11 +97,24 @@ FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1"
 
 
 @pytest.fixture(scope="session")
-def verdicts():
+def kept(request, tmp_path_factory):
+    """Evidence on the package as it stands, of all processes: of earlier runs too, unless it is to be checked again."""
+    from cflag_theory.verify.kept import Kept
+
+    base = tmp_path_factory.getbasetemp()
+    own = base.parent if hasattr(request.config, "workerinput") else base
+    with pytest.MonkeyPatch.context() as patched:
+        if request.config.getoption("recheck"):
+            patched.setattr("cflag_theory.verify.kept._root", lambda: own / "evidence")
+        return Kept()
+
+
+@pytest.fixture(scope="session")
+def verdicts(kept):
     """Verdict by id, for the first eight claims."""
     from cflag_theory.verify import verify
 
-    return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT), strict=True))
+    return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, kept=kept), strict=True))
 
 
 @pytest.fixture

@@ -41,9 +41,11 @@ def imports() -> list[Import]:
     """All imports of the package; relative ones by their full name."""
     found = []
 
-    def walk(node: ast.AST, path: Path, inside: bool) -> None:
-        package = ["cflag_theory", *path.relative_to(PACKAGE).parent.parts]
+    def walk(node: ast.AST, path: Path, package: list[str], inside: bool) -> None:
         for child in ast.iter_child_nodes(node):
+            # No expression has an import in it, and most of a tree is expressions.
+            if isinstance(child, ast.expr):
+                continue
             if isinstance(child, ast.Import):
                 found.extend(Import(path, alias.name, inside) for alias in child.names)
             elif isinstance(child, ast.ImportFrom):
@@ -52,10 +54,10 @@ def imports() -> list[Import]:
                 # `from package import name` may import a module of that name.
                 found.append(Import(path, module, inside))
                 found.extend(Import(path, f"{module}.{alias.name}", inside) for alias in child.names)
-            walk(child, path, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+            walk(child, path, package, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
 
     for path, tree in trees().items():
-        walk(tree, path, False)
+        walk(tree, path, ["cflag_theory", *path.relative_to(PACKAGE).parent.parts], False)
     return found
 
 

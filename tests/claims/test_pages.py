@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.pages.page import Page
@@ -14,6 +15,8 @@ from cflag_theory.claims.pages.text import PageError, tex
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "pages.md"
 #: The example of the documents.
 GOOD = _DOCUMENT.read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+
+P, Q = sp.Symbol("p_power", positive=True), sp.Symbol("q_power", positive=True)
 
 
 def test_a_page_makes_a_claim_that_is_examined_like_any_other():
@@ -62,6 +65,15 @@ def test_several_declarations_stand_on_one_line():
     assert pages[0] == pages[1]
     with pytest.raises(PageError, match="line 3, column 41: '> 1' is no sort"):
         Page(other.replace("a > 0 : a", "a > 1 : a"), "lemma.page")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("p^-2", 1 / P**2), ("2 p^-1 q", 2 * Q / P), ("-p^2", -(P**2)), ("(-p)^3", -(P**3)), ("q/p^2 q", Q**2 / P**2)],
+)
+def test_powers_and_their_signs(written, meant):
+    page = "symbol p_power as p > 0 : p; q_power as q > 0 : q\nclaim stranger.power | 1 | Powers\n    say 0 <= "
+    assert Page(page + written, "lemma.page").claims["stranger.power"]().parts[0].printed.relation.right == meant
 
 
 def test_signs_are_read_as_commands():

@@ -294,12 +294,11 @@ def test_constants_such_as_pi_are_handled():
     assert ask_z3(at_most(0, sp.pi), {}) == "proved"
 
 
-@pytest.mark.parametrize("id", LEDGER)
-def test_repairs_and_sharp_statements_belong_to_what_is_printed(id):
-    for part in claim(id).parts:
+def test_repairs_and_sharp_statements_belong_to_what_is_printed():
+    for id, part in [(one, part) for one in LEDGER for part in claim(one).parts]:
         printed = set(part.printed.hypotheses)
         if part.repair and part.repair.kind == "needs-hypothesis" and part.printed.relation is not None:
-            assert set(part.repair.statement.hypotheses) - printed, "a condition is added, whatever else changes"
+            assert set(part.repair.statement.hypotheses) - printed, f"{id}: a condition is added, whatever else changes"
         if part.sharp:
             allowed = printed | (set(part.repair.statement.hypotheses) if part.repair else set())
-            assert set(part.sharp.statement.hypotheses) <= allowed
+            assert set(part.sharp.statement.hypotheses) <= allowed, id

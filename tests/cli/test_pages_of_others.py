@@ -31,6 +31,8 @@ PROOF = """    proof
         away: square z - x
         hence from up, low, between, away, mu
 """
+#: The same in small, for what does not depend on the claim: a proof of it is found at once.
+SMALL, SMALL_FALSE, SMALL_PROOF = "2 mu <= mu + L", "mu + L <= 2 mu", "    proof from mu\n"
 REPAIR = "    repair typo -- L for L/2\n" + "".join(
     f"    {line}\n" for line in f"    say {TRUE}\n{PROOF}".rstrip().splitlines()
 )
@@ -78,14 +80,14 @@ def test_the_verdicts_of_a_page(cflag, tmp_path):
 
 
 def test_json_has_the_keys_of_the_ledger(cflag, tmp_path):
-    page = write(tmp_path, claim("wrong", FALSE))
+    page = write(tmp_path, claim("wrong", SMALL_FALSE))
     code, out, _ = cflag("verify", tmp_path, "own.wrong", "--format", "json", "--jobs", "1")
     (found,) = json.loads(out)
     assert code == 0
     assert (found["verdict"], found["paper"]) == ("false", "own")
     (of_ledger,) = verify(["cflag.eq7"], runs=False)
     assert found.keys() == of_ledger.to_json().keys()
-    assert found["counterexample"]["instance"][0] == "L = 1, mu = 1"
+    assert found["counterexample"]["instance"][0] == "L = 1, mu = 0"
     assert cflag("verify", page, "own.nosuch")[::2] == (
         2,
         "cflag: lemma.page has no claim 'own.nosuch': it has own.wrong\n",
@@ -156,11 +158,12 @@ def test_decide_repair_and_replay(cflag, tmp_path):
 
 
 def test_a_page_is_a_file_of_tests(pytester):
+    mended = f"    repair typo -- 2 mu on the left\n        say {SMALL}\n    {SMALL_PROOF}"
     claims = [
-        claim("right", TRUE, PROOF),
-        claim("wrong", FALSE),
-        claim("known", FALSE, "    expect false\n"),
-        claim("mended", FALSE, REPAIR),
+        claim("right", SMALL, SMALL_PROOF),
+        claim("wrong", SMALL_FALSE),
+        claim("known", SMALL_FALSE, "    expect false\n"),
+        claim("mended", SMALL_FALSE, mended),
     ]
     write(pytester.path, *claims)
     (pytester.path / "broken.page").write_text("claim own.broken | 1 | No relation\n    say\n", encoding="utf-8")

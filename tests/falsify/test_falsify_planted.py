@@ -167,7 +167,7 @@ def test_at_the_counterexample_the_true_bound_holds(name):
     """What breaks the planted error is an instance of the row: the proved statement is true there."""
     planted = errors()[name]
     false = planted.conjecture()
-    finding = falsify(false, seconds=5)
+    finding = falsify(false, budget=600)
     assert finding.refuted
     statement = best(of_row(planted.id, planted.part))[1]
     true = row(planted.id, planted.part, planted.on, statement)

@@ -142,7 +142,7 @@ def test_false_claims_are_refuted_and_replayed(name, tmp_path):
 )
 def test_members_of_a_family_are_the_same_wherever_they_stand(left, right):
     """True, and refuted only by instances in which u_0 of the sum is another vector than u_0."""
-    assert not decide(claim(left, right), **SMALL).refuted
+    assert not falsify(claim(left, right), **SMALL).refuted
 
 
 def test_definitions_that_contradict_each_other_make_no_instance():

@@ -4,31 +4,60 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import chain, count, islice
 
 from cflag_theory.claims.engine.claim import Claim, Part
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.verify.check import all_points, run_check
+from cflag_theory.verify import instances
+from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.evidence import prove, replay
+from cflag_theory.verify.evidence import applies, prove, refuting, replay
 from cflag_theory.verify.verdict import decide
 
 
 @cache
+def points_in_turn(id):
+    """The exact instances of a claim; each is made once for all tests, and only if one of them comes to it."""
+    subject, check = claim(id), CHECKS[id]
+    return InTurn(chain(instances.points_of(subject), check.points() if check.points else ()))
+
+
+class InTurn:
+    """What an iterator gives, again for everyone who asks."""
+
+    def __init__(self, left):
+        self.left, self.made = left, []
+
+    def __iter__(self):
+        for place in count():
+            if place == len(self.made):
+                self.made += islice(self.left, 1)
+            if place == len(self.made):
+                return
+            yield self.made[place]
+
+
 def points_of(id):
-    """The exact instances of a claim, made once for all tests."""
-    return tuple(all_points(claim(id), CHECKS[id]))
+    """All exact instances of a claim."""
+    return tuple(points_in_turn(id))
 
 
-def alone(id, key, statement, points=None):
+def alone(id, key, statement, points=None, *, second=True):
     """The verdict on one statement, by its proof and by the exact instances of the row or by others."""
     part = Part(key, statement)
-    found = [*prove(part), *replay(part, points_of(id) if points is None else points)]
+    found = [*prove(part, second=second), *replay(part, points_of(id) if points is None else points)]
     return decide(Claim(id, "", "", (part,)), found)
 
 
 def at_values(points):
     """Points that refute by their values alone: a wrong constant must fail there, whatever later members are."""
-    return [replace(point, unseen=point.unseen or "the later members") for point in points]
+    return (replace(point, unseen=point.unseen or "the later members") for point in points)
+
+
+def breaking(statement, key, points):
+    """The first of the points that refutes a statement of a part, in a list; empty if there is none."""
+    cases = (point for point in points if point.part in (None, key) and applies(statement, point))
+    return [point for point in refuting(statement, cases, "")[:1] if point is not None]
 
 
 @cache

@@ -171,11 +171,14 @@ class Search:
         if not places:
             return
 
-        def look(data: Any) -> None:
-            place = places[level(data.draw, len(places) - 1) if len(places) > 1 else 0]
+        @strategies.composite
+        def cases(draw: Any) -> tuple[list[Fraction], int]:
+            place = places[level(draw, len(places) - 1) if len(places) > 1 else 0]
             count = entries(self.conjecture, self.sizes[place])
-            u = [Fraction(level(data.draw, LEVELS), LEVELS) for _ in range(count)]
-            hypothesis.target(self.score(u, place), label="score")
+            return [Fraction(level(draw, LEVELS), LEVELS) for _ in range(count)], place
+
+        def look(case: tuple[list[Fraction], int]) -> None:
+            hypothesis.target(self.score(*case), label="score")
 
         settings = hypothesis.settings(
             max_examples=max(1, self._limit - self.evaluator.cases),
@@ -189,7 +192,7 @@ class Search:
         )
         self._raised = None
         try:
-            hypothesis.seed(self.seed)(settings(hypothesis.given(data=strategies.data())(look)))()
+            hypothesis.seed(self.seed)(settings(hypothesis.given(cases())(look)))()
         except Exception:
             # It runs a case that raised once more, and what that raises may be another thing.
             if self._raised is None:

@@ -227,13 +227,15 @@ def _exp(value: Fraction) -> tuple[Fraction, Fraction]:
     """Taylor's sum at value / 2^k in [-1/2, 1/2], whose rest is below twice its last term, squared k times."""
     halvings = max(0, math.ceil(abs(value)).bit_length() + 1)
     small, unit = value / (1 << halvings), 1 << (DIGITS.get() + 2 * halvings + 16)
-    total, term, k = Fraction(1), Fraction(1), 0
-    while abs(term) * unit > 1:
+    # In whole units squared: fractions would take a greatest common divisor at each step.
+    total = term = unit * unit
+    k = 0
+    while abs(term) > unit:
         k += 1
-        term = Fraction(round(term * small / k * unit * unit), unit * unit)
+        term = _rounded(term * small.numerator, small.denominator * k)
         total += term
-    error = Fraction(4 + k, unit)
-    found = Enclosure(total - error, total + error)
+    error = (4 + k) * unit
+    found = Enclosure(Fraction(total - error, unit * unit), Fraction(total + error, unit * unit))
     for _ in range(halvings):
         found = found * found
     return found.low, found.high
@@ -252,14 +254,19 @@ def _log(value: Fraction) -> tuple[Fraction, Fraction]:
 def _artanh_twice(s: Fraction) -> tuple[Fraction, Fraction]:
     z = (s - 1) / (s + 1)
     unit = 1 << (DIGITS.get() + 32)
-    total, power, k = Fraction(0), z, 0
-    while abs(power) * unit > 1:
-        total += power / (2 * k + 1)
-        power = Fraction(round(power * z * z * unit * unit), unit * unit)
+    total, power, k = 0, _rounded(z.numerator * unit * unit, z.denominator), 0
+    while abs(power) > unit:
+        total += _rounded(power, 2 * k + 1)
+        power = _rounded(power * z.numerator**2, z.denominator**2)
         k += 1
     # |z| <= 1/3, so the rest is below 9/8 of the next term, and the roundings are far smaller.
-    error = Fraction(4 + k, unit)
-    return 2 * total - error, 2 * total + error
+    error = (4 + k) * unit
+    return Fraction(2 * total - error, unit * unit), Fraction(2 * total + error, unit * unit)
+
+
+def _rounded(above: int, under: int) -> int:
+    """The whole number next to a quotient."""
+    return (2 * above + under) // (2 * under)
 
 
 def _function(
@@ -289,7 +296,8 @@ def _function(
             raise InvalidInput(f"{name} of {x} is not real: restrict the ranges, or add a hypothesis")
         if least is not None and (inside.low < 0 or (least and inside.low == 0)):
             raise Undecided
-        low, high = exact(inside.low)[0], exact(inside.high)[1]
+        low, high = exact(inside.low)
+        high = high if inside.low == inside.high else exact(inside.high)[1]
         return low if low == high else Enclosure(low, high)
 
     apply.__name__ = apply.__qualname__ = name

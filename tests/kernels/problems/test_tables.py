@@ -11,6 +11,7 @@ import pytest
 
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels.problems.data import load_data
+from cflag_theory.kernels.problems.table import number
 
 IRIS = "sepal_length,petal_width,species\n5.1,0.2,setosa\n4.9,0.3,setosa\n7.0,1.4,versicolor\n6.3,2.5,virginica\n"
 PENGUINS = (
@@ -303,3 +304,12 @@ def test_only_regular_files_of_limited_size_are_read(tmp_path, monkeypatch):
         load_data(write(tmp_path, gzip.compress(bytes(1 << 21), mtime=0), "bomb.csv.gz"))
     with pytest.raises(InvalidInput, match="missing is about text tables, and 'digits' is none"):
         load_data("digits", missing="mean")
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "value"),
+    [("1.5", ".", 1.5), ("1,5", ",", 1.5), ("-2e-3", ".", -0.002), ("1,5", ".", None), ("1.234", ",", None)],
+)
+def test_a_point_beside_a_decimal_comma_is_no_decimal_point(cell, decimal, value):
+    """1.234 would be 1234 there: no number is read, rather than one that is a thousand times too small."""
+    assert number(cell, decimal) == value
