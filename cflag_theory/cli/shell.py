@@ -40,15 +40,12 @@ class Paper(StrEnum):
 PaperOption = Annotated[Paper, typer.Option(help="Which paper: c-flag or cfl.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="What to print: a table or JSON.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
-
-
+DetailsOption = Annotated[bool, typer.Option("--details", help="Also print all that was measured.")]
 ProverOption = Annotated[
     str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
-RecheckOption = Annotated[
-    bool, typer.Option("--recheck", help="Collect all evidence anew, also what an earlier run of this version kept.")
-]
+RecheckOption = Annotated[bool, typer.Option("--recheck", help="Recompute cached evidence of this version.")]
 
 
 class Grouped(TyperCommand):
@@ -166,6 +163,7 @@ def show_study(
     shown: Sequence[Any],
     table: Callable[[Any], None],
     kept: Any = None,
+    more: str = "",
     **how: Any,
 ) -> None:
     """Keep a study if a folder is given, and print it: JSON, or its table and where its figures are.
@@ -185,6 +183,8 @@ def show_study(
         Prints one of `shown` for people.
     kept : plain data, optional
         What the file holds, where that is more than `results`.
+    more : str, optional
+        A line below the table.
     how
         As `json.dumps` takes it.
     """
@@ -198,6 +198,8 @@ def show_study(
         return
     for one in shown:
         table(one)
+    if more:
+        typer.echo(more)
     say_figures(written)
 
 
