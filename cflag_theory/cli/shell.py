@@ -40,12 +40,18 @@ class Paper(StrEnum):
 PaperOption = Annotated[Paper, typer.Option(help="Which paper: c-flag or cfl.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="What to print: a table or JSON.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
-DetailsOption = Annotated[bool, typer.Option("--details", help="Also print all that was measured.")]
+DetailsOption = Annotated[bool, typer.Option("--details", help="Print everything that was found.")]
 ProverOption = Annotated[
     str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
 RecheckOption = Annotated[bool, typer.Option("--recheck", help="Recompute cached evidence of this version.")]
+
+
+def say_kept(kept: Any) -> None:
+    """Since when the evidence is, where some was kept by an earlier run."""
+    if kept is not None and kept.used:
+        typer.echo(kept.words)
 
 
 class Grouped(TyperCommand):

@@ -44,7 +44,7 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
             _terms(axes, [run for run in runs if run["words"] == words])
             for axes, words in zip(panels, levels, strict=True)
         ]
-        _scale(panels[0], [run["Gamma"]["mean"] for run in runs], 2)
+        _scale(panels[0], [run["Gamma"] for run in runs])
         panels[len(levels) // 2].set_ylabel(r"Forgetting term $\Gamma(t)$, 95% band")
         panels[-1].set_xlabel("Round $t$")
         figure.draw_without_rendering()
@@ -79,11 +79,12 @@ def _terms(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> list[tuple[float, s
     return names
 
 
-def _scale(axes: Axes, curves: Sequence[Sequence[float]], powers: int) -> None:
+def _scale(axes: Axes, curves: Sequence[Mapping[str, Any]]) -> None:
     """Linear near zero and logarithmic beyond: adaptive rates have spikes of either sign."""
-    largest = max(float(np.abs(curve).max()) for curve in curves)
+    largest, widest = (max(float(np.abs(curve[key]).max()) for curve in curves) for key in ("mean", "high"))
     if largest > 0:
-        axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(largest) - powers))
+        # Where the band is that much wider, the scale has no numbers for it.
+        axes.set_yscale("symlog", linthresh=max(10.0 ** np.floor(np.log10(largest) - 2), 1e-12 * widest))
 
 
 def tasks_figure(study: Mapping[str, Any]) -> Picture:

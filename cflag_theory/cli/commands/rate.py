@@ -124,11 +124,11 @@ def rate_command(
     try:
         if vary is not None:
             _family(case, vary, lengths, replicas=replicas, store=store, out=out, format=format)
+        elif instance is not None:
+            one = _instance(instance, lengths, replicas=replicas, mode=mode, seed=seed, store=store)
+            _show([one], [], out, format, details=details)
         else:
-            if instance is not None:
-                found, notes = [_instance(instance, lengths, replicas=replicas, mode=mode, seed=seed, store=store)], []
-            else:
-                found, notes = _studies(case, own or fixed, lengths, replicas=replicas, store=store)
+            found, notes = _studies(case, own or fixed, lengths, replicas=replicas, store=store)
             _show(found, notes, out, format, details=details)
     except KeyboardInterrupt:
         if store is None:

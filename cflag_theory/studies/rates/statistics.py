@@ -300,8 +300,8 @@ def fit(horizons: Sequence[int], values: Sequence[float], resampled: Array, *, f
             break
         begin = k
     slope = float(fitted_slopes(T[begin:], found[begin:, None])[0])
-    low, high = interval(fitted_slopes(T[begin:], drawn[begin:]))
+    band = interval(fitted_slopes(T[begin:], drawn[begin:]))
     stays = count - begin >= 3 and slope > -AGREEMENT
-    floor = float(found[-1]) if stays else None
-    shows, near = what_shows(slope, (low, high), floor, count - begin)
-    return Fit(slope, (low, high), first=T[begin], last=T[-1], floor=floor, shows=shows, near=near)
+    kept = float(found[-1]) if stays else None
+    shows, near = what_shows(slope, band, kept, count - begin)
+    return Fit(slope, band, first=T[begin], last=T[-1], floor=kept, shows=shows, near=near)
