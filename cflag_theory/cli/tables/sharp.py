@@ -71,6 +71,9 @@ def _answer(console: Page, lemmas: Sequence[Sequence[Row]], ranges: Sequence[Ran
         "times the paper's",
     )
     console.table(head, rows)
+    unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
+    if unproved:
+        console.say(f"{', '.join(unproved)}: by an argument that is not machine-checked.")
     console.print()
 
 
@@ -161,10 +164,6 @@ def _ranges(console: Page, ranges: Sequence[Range]) -> None:
     ]
     head = ["lemma", "paper", "n", "E", "largest", "largest for all n, E", "times the paper's"]
     _table(console, "Largest beta L E at which the printed inequality is true", head, shown)
-    unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
-    if unproved:
-        console.say(f"{', '.join(unproved)}: by an argument that is not machine-checked.")
-        console.print()
 
 
 def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:
