@@ -77,7 +77,7 @@ def region(found: StepSizes) -> Region:
     shown_alpha = min(found.alpha, small / 30, unit / (1 + found.m)) / 3, max(found.alpha, 2 * unit) * 2
     levels = [level for one in needs if (level := _level(one, values, C_FLAG, small)) is not None]
     reached = [found.beta, *levels, small]
-    shown_beta = max(min(reached) / 3, _TINY * min(found.beta, small)), max(reached) * 3
+    shown_beta = max(min(reached) / 30, _TINY * min(found.beta, small)), max(reached) * 3
     drawable(shown_alpha, shown_beta)
     grid = grid_of(needs, values, C_FLAG, shown_alpha)
     return Region(
