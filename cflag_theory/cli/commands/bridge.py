@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cflag_theory.cli.commands.bridge_actions import faster, plan, put_beside, run, say_data, say_presets
-from cflag_theory.cli.shell import Format, FormatOption
+from cflag_theory.cli.shell import DetailsOption, Format, FormatOption
 from cflag_theory.errors import InvalidInput
 
 
@@ -86,6 +86,7 @@ def bridge_command(
         bool, typer.Option("--report", help="Only compare stored runs with the numbers that the paper prints.")
     ] = False,
     list_presets: Annotated[bool, typer.Option("--list-presets", help="Only list the presets.")] = False,
+    details: DetailsOption = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Train C-FLAG and other methods on images, with PyTorch.
@@ -148,7 +149,7 @@ def bridge_command(
         put_beside(files or (), out, format)
     else:
         planned = plan(files or (), preset, given, set_ or (), out)
-        run(faster(planned) if fast else planned, preset, format, anyway=resume_anyway)
+        run(faster(planned) if fast else planned, preset, format, anyway=resume_anyway, details=details)
 
 
 def _integers(text: str) -> list[int]:

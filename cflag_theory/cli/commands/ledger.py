@@ -50,7 +50,9 @@ def list_command(
 
     console = Page()
     console.table(("claim", "place", "title"), [(one.id, one.where, one.title) for one in found])
-    console.say(f"{len(found)} claims; cflag show CLAIM decides one and prints its evidence")
+    console.say(
+        f"{len(found)} claim{'s' if len(found) > 1 else ''}; cflag show CLAIM decides one and prints its evidence"
+    )
 
 
 def errata_command(

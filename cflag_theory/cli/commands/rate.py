@@ -87,7 +87,9 @@ def rate_command(
                 "--memory, --c, --vary, --instance"
             )
         lengths = _horizons(horizons, up_to)
-        cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
+        cfl_rate_studies(
+            dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format, details=details
+        )
         return
     own = bool(
         algorithm != "c_flag"
@@ -273,6 +275,7 @@ def cfl_rate_studies(
     seed: int,
     out: Path | None,
     format: Format,
+    details: bool,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
     from cflag_theory.cli.tables import nqm as tables_nqm
@@ -293,5 +296,6 @@ def cfl_rate_studies(
         format=format,
         figures=lambda draw: {"cfl_rate": draw.cfl_rate_figure(results)},
         shown=found,
-        table=tables_nqm.cfl_rate,
+        table=lambda one: tables_nqm.cfl_rate(one, details=details),
+        more="" if details else "Simulated runs, proved bounds and printed rates: --details.",
     )

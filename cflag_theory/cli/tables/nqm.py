@@ -120,15 +120,26 @@ def _search(console: Page, search: Mapping[str, Any]) -> None:
         console.say(f"  {row['sentence']}: in {share:.0f} % of the settings")
 
 
-def cfl_rate(study: CFLRate) -> None:
-    """One rate study of FedAvg and CFL."""
+def cfl_rate(study: CFLRate, *, details: bool) -> None:
+    """One rate study of FedAvg and CFL: where they end; with details every quantity of both."""
     console, model = Page(), study.model
-    console.say(study.title, style="bold")
+    console.say(f"{study.title}: {study.finding}.", style="bold")
     console.say(
         f"  d = {model.dimension}, N = {model.clients}, K = {model.K}; L = {model.L:g}, mu = {model.mu:g}, "
         f"G = {model.G:g}, D = {model.D:g}, sigma = {model.sigma:.3g}, I = {model.information_loss:g}; "
         f"{study.replicas} replicas, seed {study.seed}"
     )
+    if not details:
+        ends = [
+            [str(T), *(f"{rate.last[k]:.3e}" for rate in study.methods), f"{study.floor[k]:.3e}"]
+            for k, T in enumerate(study.horizons)
+        ]
+        console.table(["T", *(f"{rate.method}: expected f(w_T) - f*" for rate in study.methods), "floor"], ends)
+        for rate in study.methods:
+            least = min(printed / mean for printed, mean in zip(rate.printed, rate.mean, strict=True))
+            console.say(f"  {rate.method}: printed rate / exact is at least {least:.3g}; fitted slope {rate.slope:.3f}")
+        console.print()
+        return
     for rate in study.methods:
         rows: list[list[str | Text]] = []
         for place, T in enumerate(study.horizons):
