@@ -165,47 +165,32 @@ def show_study(
     name: str,
     *,
     format: Format,
-    figures: Callable[[Any], Mapping[str, Any]],
     shown: Sequence[Any],
-    table: Callable[[Any], None],
+    table: Callable[..., None],
+    details: bool,
+    rest: str = "",
     kept: Any = None,
-    more: str = "",
     **how: Any,
 ) -> None:
-    """Keep a study if a folder is given, and print it: JSON, or its table and where its figures are.
+    """Keep a study if a folder is given, and print it: JSON, or its tables, where the rest is and figures.
 
-    Parameters
-    ----------
-    results : plain data
-        What JSON prints.
-    out : Path or None
-    name : str
-        Of the file of results.
-    format : Format
-    figures : callable
-        From the package `figures`, which takes long to load, to figures by name.
-    shown : sequence
-    table : callable
-        Prints one of `shown` for people.
-    kept : plain data, optional
-        What the file holds, where that is more than `results`.
-    more : str, optional
-        A line below the table.
-    how
-        As `json.dumps` takes it.
+    `name` is one of `plots.STORED`, which says how it is drawn; `table` prints one of `shown`; `rest` is what only
+    --details prints; the file holds `kept`, where that is more than `results`, written with `how`, as `json.dumps` takes
+    it.
     """
     written: list[Path] = []
     if out is not None:
-        from cflag_theory import figures as draw
+        from cflag_theory.cli.plots import drawn
 
-        written = keep_study(results if kept is None else kept, out, name, figures(draw), **how)
+        held = results if kept is None else kept
+        written = keep_study(held, out, name, drawn(name, held), **how)
     if format is Format.json:
         print_json(results)
         return
     for one in shown:
-        table(one)
-    if more:
-        typer.echo(more)
+        table(one, details=details)
+    if rest and not details:
+        typer.echo(f"{rest}: --details.")
     say_figures(written)
 
 

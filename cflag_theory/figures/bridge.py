@@ -157,7 +157,7 @@ def _terms(axes: Axes, summary: Mapping[str, Any], methods: Sequence[Mapping[str
     shares = [
         f"{_name(found)} {np.mean(found['interfering']):.0%}" for found in methods if found["interfering"] is not None
     ]
-    said = f"Clients interfere in so many rounds: {', '.join(shares)}" if shares else ""
+    said = f"Share of rounds in which clients interfere: {', '.join(shares)}" if shares else ""
     axes.set_title("\n".join([wrapped(summary["title"], 68), *filter(None, [said])]), fontsize=10, loc="left")
 
 

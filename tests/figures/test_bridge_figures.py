@@ -79,7 +79,7 @@ def test_gamma_by_round_with_the_ends_of_tasks_and_how_often_clients_interfere(t
     ends = [line.get_xdata()[0] for line in top.lines if line.get_linestyle() == ":"]
     assert ends == [3.5, 7.5]
     share = np.mean(FLAG["interfering"])
-    assert top.get_title("left").endswith(f"interfere in so many rounds: C-FLAG (paper) {share:.0%}")
+    assert top.get_title("left").endswith(f"rounds in which clients interfere: C-FLAG (paper) {share:.0%}")
     assert [text.get_text() for text in top.texts] == ["C-FLAG (paper)"]
     assert top.get_yscale() == "symlog"
     save(figure, tmp_path, "gamma", formats=("svg",))

@@ -14,10 +14,8 @@ from cflag_theory.cli.shell import (
     Format,
     FormatOption,
     SeedOption,
-    keep_study,
-    print_json,
     progress_bar,
-    say_figures,
+    show_study,
     take_folder,
 )
 from cflag_theory.errors import InvalidInput, MissingExtra
@@ -54,7 +52,6 @@ def forgetting_command(
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.cli.tables.trace import describe
-    from cflag_theory.files import as_file_name
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,
@@ -111,27 +108,16 @@ def forgetting_command(
         "sentences": sentences(found),
         "adaptive_rates": [study.to_json() for study in studies],
     }
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import adaptive_rates_figure, forgetting_figure
-
-        figures = {
-            f"forgetting_{as_file_name(study)}": forgetting_figure(
-                [one for one in results["forgetting"] if one["study"] == study]
-            )
-            for study in dict.fromkeys(one.study for one in found)
-        }
-        figures["adaptive_rates"] = adaptive_rates_figure(results["adaptive_rates"])
-        written = keep_study(results, out, "forgetting", figures)
-    if format is Format.json:
-        print_json(results)
-        return
-    tables_forgetting.forgetting(found, details=details)
-    for one in studies:
-        tables_forgetting.adaptive_rates(one, details=details)
-    if not details:
-        typer.echo("Intervals, differences and the claims behind them: --details.")
-    say_figures(written)
+    show_study(
+        results,
+        out,
+        "forgetting",
+        format=format,
+        shown=[found, *studies],
+        table=tables_forgetting.forgetting,
+        details=details,
+        rest="Intervals, differences and the claims behind them",
+    )
 
 
 def require_fitting(

@@ -76,10 +76,10 @@ def nqm_command(
         out,
         "nqm",
         format=format,
-        figures=lambda draw: {"nqm": draw.nqm_figure(panels)},
         shown=[found],
-        table=lambda one: tables_nqm.nqm(one, details=details),
-        more="" if details else "Criteria, baselines, runs and the search over what the paper omits: --details.",
+        table=tables_nqm.nqm,
+        details=details,
+        rest="Criteria, baselines, runs and the search over what the paper omits",
         kept=found | {"panels": panels},
         default=lambda curve: curve.tolist(),
     )

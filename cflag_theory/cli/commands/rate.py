@@ -223,11 +223,13 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         out,
         "rate",
         format=format,
-        figures=lambda draw: {"rate": draw.rate_figure(results), "rate_details": draw.rate_details_figure(results)},
-        shown=[*found, *notes],
-        table=lambda one: typer.echo(one) if isinstance(one, str) else tables_rate.rate(one, details=details),
-        more="" if details else "Fitted slopes and all bounds: --details.",
+        shown=found,
+        table=tables_rate.rate,
+        details=details,
+        rest="Fitted slopes and all bounds",
     )
+    for note in notes if format is Format.table else ():
+        typer.echo(note)
 
 
 def _family(
@@ -260,9 +262,9 @@ def _family(
         out,
         "rate_family",
         format=format,
-        figures=lambda draw: {"rate_family": draw.rate_family_figure(result)},
         shown=[found],
         table=tables_rate.family,
+        details=True,
     )
 
 
@@ -294,8 +296,8 @@ def cfl_rate_studies(
         out,
         "cfl_rate",
         format=format,
-        figures=lambda draw: {"cfl_rate": draw.cfl_rate_figure(results)},
         shown=found,
-        table=lambda one: tables_nqm.cfl_rate(one, details=details),
-        more="" if details else "Simulated runs, proved bounds and printed rates: --details.",
+        table=tables_nqm.cfl_rate,
+        details=details,
+        rest="Simulated runs, proved bounds and printed rates",
     )

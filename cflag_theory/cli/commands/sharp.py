@@ -70,10 +70,10 @@ def sharp_command(
         out,
         "sharp",
         format=format,
-        figures=lambda draw: {"sharp": draw.sharp_figure(curves)},
         shown=[found],
-        table=lambda one: tables_sharp.sharp(one, details=details),
-        more="" if details else "Each n, E and beta L E, and Lemma 3: --details.",
+        table=tables_sharp.sharp,
+        details=details,
+        rest="Each n, E and beta L E, and Lemma 3",
         kept=results | {"curves": curves},
         allow_nan=False,
     )

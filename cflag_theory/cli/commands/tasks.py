@@ -69,7 +69,6 @@ def tasks_command(
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.cli.tables.trace import describe
-    from cflag_theory.files import as_file_name
     from cflag_theory.kernels import load_tasks, random_tasks
     from cflag_theory.kernels.problems.by_name import with_dials
     from cflag_theory.kernels.problems.tasks import PAIRS
@@ -122,8 +121,8 @@ def tasks_command(
         out,
         "tasks",
         format=format,
-        figures=lambda draw: {f"tasks_{as_file_name(one['title'])}": draw.tasks_figure(one) for one in results},
         shown=studies,
-        table=lambda one: tables_forgetting.tasks(one, details=details),
-        more="" if details else "Each task: --details.",
+        table=tables_forgetting.tasks,
+        details=details,
+        rest="Each task",
     )

@@ -20,8 +20,10 @@ _HEADS = {
 }
 
 
-def forgetting(found: Sequence[Forgetting], *, details: bool) -> None:
-    """What Sec. 7 says about Gamma against the runs, and a line a row and level."""
+def forgetting(found: Sequence[Forgetting] | AdaptiveRates, *, details: bool) -> None:
+    """What Sec. 7 says about Gamma against the runs, and a line a row and level; or the rules for adaptive rates."""
+    if isinstance(found, AdaptiveRates):
+        return _adaptive_rates(found, details)
     console = Page()
     said = answers(found)
     for study in dict.fromkeys(one.study for one in found):
@@ -56,7 +58,7 @@ def forgetting(found: Sequence[Forgetting], *, details: bool) -> None:
         console.print()
 
 
-def adaptive_rates(study: AdaptiveRates, *, details: bool) -> None:
+def _adaptive_rates(study: AdaptiveRates, details: bool) -> None:
     """All rules; with details their differences to constant rates on the same draws, and the claims behind them."""
     console = Page()
     console.say(f"{study.title}, rules for adaptive rates: {study.finding}.", style="bold")

@@ -79,7 +79,7 @@ def answer(study: Rate) -> str:
     return words + "."
 
 
-def family(found: RateFamily) -> None:
+def family(found: RateFamily, *, details: bool = True) -> None:
     """What every value of the dial gives."""
     console = Page()
     console.say(f"{found.studies[0].title}: {found.varied} varied", style="bold")
