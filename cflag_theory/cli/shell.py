@@ -175,8 +175,7 @@ def show_study(
     """Keep a study if a folder is given, and print it: JSON, or its tables, where the rest is and figures.
 
     `name` is one of `plots.STORED`, which says how it is drawn; `table` prints one of `shown`; `rest` is what only
-    --details prints; the file holds `kept`, where that is more than `results`, written with `how`, as `json.dumps` takes
-    it.
+    --details prints; the file holds `kept`, where that is more than `results`; `how` goes to `json.dumps`.
     """
     written: list[Path] = []
     if out is not None:
