@@ -62,7 +62,7 @@ class Real:
         str | None,
         _of_data("Loss: cauchy (default), logistic, quadratic, huber, geman_mcclure, cosine, FILE.py:name."),
     ] = None
-    positive: Annotated[str | None, _of_data("Labels with y = +1; default: the larger or odd ones.")] = None
+    positive: Annotated[str | None, _of_data("Labels with y = +1; default: larger or odd ones.")] = None
     task_column: Annotated[str | None, _of_data("Of two values, the smaller past; default: halves.")] = None
     past_classes: Annotated[str | None, _of_data("Classes of the past task: 0-4, or words: a,b.")] = None
     current_classes: Annotated[str | None, _of_data("Classes of the current task.")] = None
@@ -105,7 +105,7 @@ def takes_groups(*without: str) -> Callable[[Callable[..., None]], Callable[...,
 
     def changed(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
-        groups, parts = {}, []
+        groups, parts, grouped = {}, [], []
         for one in own.parameters.values():
             if one.annotation not in (Real, Kept):
                 parts.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
@@ -113,7 +113,7 @@ def takes_groups(*without: str) -> Callable[[Callable[..., None]], Callable[...,
             hints = get_type_hints(one.annotation, include_extras=True)
             names = [part for part in fields(one.annotation) if part.name not in without]
             groups[one.name] = one.annotation, [part.name for part in names]
-            parts += [
+            grouped += [
                 inspect.Parameter(
                     part.name, inspect.Parameter.KEYWORD_ONLY, default=part.default, annotation=hints[part.name]
                 )
@@ -126,7 +126,7 @@ def takes_groups(*without: str) -> Callable[[Callable[..., None]], Callable[...,
                 given[name] = group(**{one: given.pop(one) for one in names})
             command(**given)
 
-        taking.__signature__ = own.replace(parameters=parts)  # type: ignore[attr-defined]
+        taking.__signature__ = own.replace(parameters=parts + grouped)  # type: ignore[attr-defined]
         return taking
 
     return changed

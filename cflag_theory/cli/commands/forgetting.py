@@ -29,11 +29,11 @@ ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
 def forgetting_command(
     real: Real,
     kept: Kept,
-    problem: Annotated[str | None, typer.Option(help=f"Synthetic: {PROBLEM_NAMES}.", rich_help_panel=GROUP)] = None,
-    dial: DialOption = None,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
     local_steps: StepsOption = 10,
+    problem: Annotated[str | None, typer.Option(help=f"Synthetic: {PROBLEM_NAMES}.", rich_help_panel=GROUP)] = None,
+    dial: DialOption = None,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
     replicas: ReplicasOption = 16,
     seed: SeedOption = 0,

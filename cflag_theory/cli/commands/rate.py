@@ -50,19 +50,19 @@ def rate_command(
         int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=GROUP)
     ] = None,
     c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
-    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
-    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,
+    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
+    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
     horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
-    up_to: Annotated[int | None, typer.Option(help="Instead of --horizons: powers of two from 16 to this T.")] = None,
+    up_to: Annotated[int | None, typer.Option(help="Instead: powers of two from 16 to this T.")] = None,
     vary: Annotated[
         str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
     instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
-    mode: Annotated[str, typer.Option(help="bitwise, or fast: equal up to rounding.")] = "bitwise",
+    mode: Annotated[str, typer.Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
     seed: SeedOption = 0,
     details: DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for rate.json, figures and the finished horizons.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for results, figures and done horizons.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Measure how fast gradients decrease with T, and compare with the bounds.
