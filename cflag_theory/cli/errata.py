@@ -6,7 +6,7 @@ Nothing here decides anything: a list of errata is read off from verdicts, in th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import sympy as sp
@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.steps import Induction, Step, Use
 from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.claims.headlines import PAPERS
 from cflag_theory.claims.ledger import BOOK, LEDGER
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.printed import of_part
@@ -26,11 +27,6 @@ from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_writable
 from cflag_theory.verify.verdict import REFUTES, REFUTING, Evidence, PartVerdict, Verdict
 
-TITLES = {
-    "C-FLAG": "Keshri, Shah, Prasad: On the Convergence of Continual Federated Learning Using Incrementally Aggregated "
-    "Gradients (AISTATS 2025)",
-    "CFL": "Guo, Lin, Tang: Towards Federated Learning on Time-Evolving Heterogeneous Data",
-}
 #: A part with its verdict, of the verdict on its claim.
 Found = tuple[Verdict, Part, PartVerdict]
 FORMATS: dict[str, Callable[..., Document]] = {".tex": LaTeX, ".md": Markdown}
@@ -88,18 +84,16 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Bo
     book : Book
         The ledger, or the pages of a stranger.
     """
-    ids = {*book.own(paper)}
-    own = [verdict for verdict in verdicts if verdict.claim.id in ids]
-    found = [one for verdict in own for one in _parts(verdict)]
-    wrong = [one for one in found if one[2].verdict in WRONG]
-    loose = [one for one in found if one[2].verdict == "loose"]
-    left = [one for one in found if one[2].verdict == "open"]
+    found, wrong, loose, left = sorted_out(verdicts, paper, book)
     named = dict.fromkeys(id for verdict, _, state in wrong if state.verdict == "false" for id in verdict.instead)
     ours = [verdict for verdict in verdicts if verdict.claim.id in named and verdict.verdict == "holds"]
     numbers = {verdict.claim.id: f"A{place}" for place, verdict in enumerate(ours, 1)}
-    document.begin(f"Errata: {TITLES.get(paper, paper)}", MARK)
-    for words in _introduction(len(found), wrong, len(loose), len(left), book):
-        document.text(words)
+    document.begin(f"Errata: {PAPERS.get(paper, paper)}", MARK)
+    document.text(_INTRODUCTION)
+    document.text(
+        f"{counted(found, wrong, loose, left)} All counts and numbers were computed when this file was written. Proofs "
+        f"were checked by two exact engines, sympy and z3; {_AGAIN[book.of_ledger]} computes its counterexample again."
+    )
     if paper in PREAMBLE:
         document.section("Standing assumptions")
         document.items(PREAMBLE[paper])
@@ -125,28 +119,38 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Bo
     return bare(document.end())
 
 
+def sorted_out(verdicts: Sequence[Verdict], paper: str, book: Book = BOOK) -> tuple[list[Found], ...]:
+    """All statements of a paper, those that are wrong, those with a constant to improve, those not decided."""
+    ids = {*book.own(paper)}
+    found = [one for verdict in verdicts if verdict.claim.id in ids for one in _parts(verdict)]
+    kinds = (tuple(WRONG), ("loose",), ("open",))
+    return found, *([one for one in found if one[2].verdict in kind] for kind in kinds)
+
+
 def _parts(verdict: Verdict) -> Iterator[Found]:
     for part, state in zip(verdict.claim.parts, verdict.parts, strict=True):
         if state.kind == "claim":
             yield verdict, part, state
 
 
-def _introduction(total: int, wrong: Sequence[Found], loose: int, left: int, book: Book) -> Iterable[str]:
+_INTRODUCTION = (
+    "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
+    "We offer it to the authors in the hope that it is of use, and we are grateful for the work that it rests on. "
+    "Every item quotes the sentence, gives the smallest exact counterexample that we know, in numbers that "
+    "can be checked by hand, and, where we have one, a correction with the outline of its proof. Where a sentence "
+    "can be read in two ways, the item says which reading it is about. "
+    "We may have misread; we would be glad to be told."
+)
+
+
+def counted(found: Sequence[Found], wrong: Sequence[Found], loose: Sequence[Found], left: Sequence[Found]) -> str:
+    """How many statements have which fault, in a sentence."""
     counts = [sum(state.verdict == name for _, _, state in wrong) for name in WRONG]
-    yield (
-        "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
-        "We offer it to the authors in the hope that it is of use, and we are grateful for the work that it rests on. "
-        "Every item quotes the sentence, gives the smallest exact counterexample that we know, in numbers that "
-        "can be checked by hand, and, where we have one, a correction with the outline of its proof. Where a sentence "
-        "can be read in two ways, the item says which reading it is about. "
-        "We may have misread; we would be glad to be told."
-    )
-    yield (
-        f"Of {total} statements that we examined, {total - len(wrong) - left} hold as printed, {loose} "
-        f"of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a further "
-        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {left} we could not "
-        "decide. All counts and numbers were computed when this file was written. Proofs were checked by two exact "
-        f"engines, sympy and z3; {_AGAIN[book.of_ledger]} computes its counterexample again."
+    return (
+        f"Of {len(found)} statements that we examined, {len(found) - len(wrong) - len(left)} hold as printed, "
+        f"{len(loose)} of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a "
+        f"further hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we "
+        "could not decide."
     )
 
 

@@ -25,6 +25,7 @@ from cflag_theory.cli.commands.sweep import sweep_command
 from cflag_theory.cli.commands.tasks import tasks_command
 from cflag_theory.cli.edge import run
 from cflag_theory.cli.shell import (
+    DetailsOption,
     Format,
     FormatOption,
     Grouped,
@@ -35,6 +36,7 @@ from cflag_theory.cli.shell import (
     print_json,
     progress_bar,
     read_theory,
+    say_kept,
     take_folder,
 )
 
@@ -174,9 +176,10 @@ def show(
     prover: ProverOption = None,
     seed: SeedOption = 0,
     recheck: RecheckOption = False,
+    details: DetailsOption = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """Print one claim with verdicts, counterexamples and proofs."""
+    """Print one claim: what it says, whether it holds, why not, and what to say instead."""
     theorems = read_theory(prover, [claim])
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
@@ -191,9 +194,8 @@ def show(
     if replay:
         tables.replay(verdict)
     else:
-        tables.claim(verdict)
-        if kept is not None and kept.used:
-            typer.echo(kept.words)
+        tables.claim(verdict, details=details or prover is not None)
+        say_kept(kept)
 
 
 app.command("list")(list_command)

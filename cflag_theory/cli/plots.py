@@ -8,7 +8,6 @@ from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.reading import read_json
-from cflag_theory.studies.sweeps.series import curves, grid_map, series
 
 #: Files that other commands write beside their figures.
 STORED = (
@@ -18,6 +17,7 @@ STORED = (
     "cfl_rate.json",
     "cfl_rates.json",
     "nqm.json",
+    "sharp.json",
     "step_sizes.json",
     "forgetting.json",
     "tasks.json",
@@ -45,6 +45,7 @@ def plot(
         `sweeps.series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
     """
     from cflag_theory import figures
+    from cflag_theory.studies.sweeps.series import curves, grid_map, series
 
     common: dict[str, Any] = {"where": where, "partial": partial}
     if figure == "series":
@@ -66,7 +67,7 @@ def plot_stored(path: Path | str) -> dict[str, Any]:
         if file.name not in STORED:
             continue
         try:
-            found |= _drawn(file.stem, read_json(file))
+            found |= drawn(file.stem, read_json(file))
         # Numbers that are missing, of another kind, or that no axis can hold.
         except Exception as error:
             raise DataError(f"{file} holds nothing that can be drawn ({error!r}): write it again") from error
@@ -76,24 +77,26 @@ def plot_stored(path: Path | str) -> dict[str, Any]:
     return found
 
 
-def _drawn(stem: str, study: Any) -> dict[str, Any]:
+def drawn(stem: str, study: Any) -> dict[str, Any]:
     """Name -> figure, as the command that wrote STEM.json draws them."""
     from cflag_theory import figures
     from cflag_theory.files import as_file_name
 
     if stem == "nqm":
         return {stem: figures.nqm_figure(study["panels"])}
+    if stem == "sharp":
+        return {stem: figures.sharp_figure(study["curves"])}
     if stem == "step_sizes":
-        drawn = {"region": stem, "region_cfl": f"{stem}_cfl"}
-        return {name: figures.step_sizes_figure(study[key]) for key, name in drawn.items() if key in study}
+        planes = {"region": stem, "region_cfl": f"{stem}_cfl"}
+        return {name: figures.step_sizes_figure(study[key]) for key, name in planes.items() if key in study}
     if stem == "tasks":
         return {f"tasks_{as_file_name(one['title'])}": figures.tasks_figure(one) for one in study}
     if stem == "forgetting":
         groups: dict[str, list[Any]] = {}
         for one in study["forgetting"]:
             groups.setdefault(f"forgetting_{as_file_name(one['study'])}", []).append(one)
-        drawn = {name: figures.forgetting_figure(runs) for name, runs in groups.items()}
-        return drawn | {"adaptive_rates": figures.adaptive_rates_figure(study["adaptive_rates"])}
+        terms = {name: figures.forgetting_figure(runs) for name, runs in groups.items()}
+        return terms | {"adaptive_rates": figures.adaptive_rates_figure(study["adaptive_rates"])}
     if stem in ("rate", "rates"):
         return {"rate": figures.rate_figure(study), "rate_details": figures.rate_details_figure(study)}
     name = "cfl_rate" if stem == "cfl_rates" else stem

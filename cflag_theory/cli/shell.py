@@ -40,15 +40,18 @@ class Paper(StrEnum):
 PaperOption = Annotated[Paper, typer.Option(help="Which paper: c-flag or cfl.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="What to print: a table or JSON.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
-
-
+DetailsOption = Annotated[bool, typer.Option("--details", help="Print everything that was found.")]
 ProverOption = Annotated[
     str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
-RecheckOption = Annotated[
-    bool, typer.Option("--recheck", help="Collect all evidence anew, also what an earlier run of this version kept.")
-]
+RecheckOption = Annotated[bool, typer.Option("--recheck", help="Recompute cached evidence of this version.")]
+
+
+def say_kept(kept: Any) -> None:
+    """Since when the evidence is, where some was kept by an earlier run."""
+    if kept is not None and kept.used:
+        typer.echo(kept.words)
 
 
 class Grouped(TyperCommand):
@@ -162,42 +165,31 @@ def show_study(
     name: str,
     *,
     format: Format,
-    figures: Callable[[Any], Mapping[str, Any]],
     shown: Sequence[Any],
-    table: Callable[[Any], None],
+    table: Callable[..., None],
+    details: bool,
+    rest: str = "",
     kept: Any = None,
     **how: Any,
 ) -> None:
-    """Keep a study if a folder is given, and print it: JSON, or its table and where its figures are.
+    """Keep a study if a folder is given, and print it: JSON, or its tables, where the rest is and figures.
 
-    Parameters
-    ----------
-    results : plain data
-        What JSON prints.
-    out : Path or None
-    name : str
-        Of the file of results.
-    format : Format
-    figures : callable
-        From the package `figures`, which takes long to load, to figures by name.
-    shown : sequence
-    table : callable
-        Prints one of `shown` for people.
-    kept : plain data, optional
-        What the file holds, where that is more than `results`.
-    how
-        As `json.dumps` takes it.
+    `name` is one of `plots.STORED`, which says how it is drawn; `table` prints one of `shown`; `rest` is what only
+    --details prints; the file holds `kept`, where that is more than `results`; `how` goes to `json.dumps`.
     """
     written: list[Path] = []
     if out is not None:
-        from cflag_theory import figures as draw
+        from cflag_theory.cli.plots import drawn
 
-        written = keep_study(results if kept is None else kept, out, name, figures(draw), **how)
+        held = results if kept is None else kept
+        written = keep_study(held, out, name, drawn(name, held), **how)
     if format is Format.json:
         print_json(results)
         return
     for one in shown:
-        table(one)
+        table(one, details=details)
+    if rest and not details:
+        typer.echo(f"{rest}: --details.")
     say_figures(written)
 
 

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, typeset
+from cflag_theory.figures.style import (
+    BOUND,
+    MEASURED,
+    REFERENCE,
+    SECOND,
+    Picture,
+    house_style,
+    name_ends,
+    typeset,
+    wrapped,
+)
 
 #: A method has the same colour and marker in every figure.
 _LOOKS = {
@@ -46,8 +54,6 @@ _AXES = {
 }
 #: A mean and its standard deviation may lie outside, no run does.
 _POSSIBLE = {"accuracy": (0.0, 100.0), "forgetting": (-100.0, 100.0)}
-# Transference, undecided, interference.
-_SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
 
 
 def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
@@ -87,7 +93,7 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
 
 
 def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
-    """A column a run: Gamma(t) by overall round (Figure 4); below, which clients interfere in which round.
+    """A panel a run, below each other: Gamma(t) by overall round (Figure 4), and how often clients interfere.
 
     Parameters
     ----------
@@ -95,31 +101,21 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
         As in `bridge_accuracy_figure`, each with a method that has a forgetting term.
     """
     with_terms = [[found for found in one["methods"] if found["Gamma"]] for one in summaries]
-    names = list(dict.fromkeys(found["method"] for one in with_terms for found in one if found["interfering"]))
     with house_style():
-        figure = Picture(figsize=(2 + 5.2 * len(summaries), 3.6 + 1.3 * len(names)), layout="constrained")
-        ratios = [2.6] + [1.0] * len(names)
-        axes = figure.subplots(
-            len(ratios), len(summaries), squeeze=False, sharex="col", sharey="row", height_ratios=ratios
-        )
-        image = None
-        for column, (summary, methods) in enumerate(zip(summaries, with_terms, strict=True)):
-            _terms(axes[0, column], summary, methods)
-            for row, name in enumerate(names, start=1):
-                mine = [found for found in methods if found["method"] == name and found["interfering"]]
-                if mine:
-                    image = _strip(axes[row, column], mine[0])
-                axes[row, 0].set_ylabel(_NAMES.get(name, name))
-            axes[-1, column].set_xlabel("Round")
-            axes[-1, column].set_xlim(-0.5, summary["tasks"] * summary["rounds"] - 0.5)
-            axes[-1, column].xaxis.set_major_locator(MaxNLocator(8, integer=True))
-        axes[0, 0].set_ylabel(r"$\Gamma(t)$")
-        _symmetric(axes[0, 0], [found["Gamma"]["mean"] for one in with_terms for found in one])
-        figure.legend(*_legend(axes[0]), loc="outside upper center", ncols=6)
-        if image is not None:
-            bar = figure.colorbar(image, ax=axes[1:, :], fraction=0.05, aspect=14)
-            bar.set_label(r"Seeds with $\Lambda_{t,i}\leq 0$")
-            bar.set_ticks([0, 1], labels=["Transference", "Interference"])
+        figure = Picture(figsize=(6.4, 1.2 + 2.8 * len(summaries)), layout="constrained")
+        panels = figure.subplots(len(summaries), 1, squeeze=False, sharey=True)[:, 0]
+        for axes, summary, methods in zip(panels, summaries, with_terms, strict=True):
+            _terms(axes, summary, methods)
+            axes.set_xlim(-0.5, summary["tasks"] * summary["rounds"] - 0.5)
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+            axes.set_ylabel(r"$\Gamma(t)$")
+        panels[-1].set_xlabel("Round; dotted: a new task begins")
+        _symmetric(panels[0], [found["Gamma"]["mean"] for one in with_terms for found in one])
+        figure.draw_without_rendering()
+        for axes, methods in zip(panels, with_terms, strict=True):
+            colors = [_look(found["method"], place)[0] for place, found in enumerate(methods)]
+            ends = [(found["Gamma"]["mean"][-1], _name(found)) for found in methods]
+            name_ends(axes, [(*end, color) for end, color in zip(ends, colors, strict=True)])
     return figure
 
 
@@ -158,28 +154,11 @@ def _terms(axes: Axes, summary: Mapping[str, Any], methods: Sequence[Mapping[str
         Gamma = found["Gamma"]
         axes.fill_between(Gamma["at"], Gamma["low"], Gamma["high"], color=color, alpha=0.2, linewidth=0)
         axes.plot(Gamma["at"], Gamma["mean"], color=color, label=_name(found))
-    axes.set_title(typeset(summary["title"]), fontsize=10)
-
-
-def _strip(axes: Axes, found: Mapping[str, Any]) -> AxesImage:
-    """A row a client, a column a round: the share of seeds in which it interferes."""
-    shares, at = np.array(found["interfering"]), found["Gamma"]["at"]
-    whole = np.full((len(shares), at[-1] - at[0] + 1), np.nan)
-    whole[:, np.array(at) - at[0]] = shares
-    clients = len(shares)
-    image = axes.imshow(
-        whole,
-        aspect="auto",
-        interpolation="nearest",
-        cmap=_SIGNS,
-        vmin=0,
-        vmax=1,
-        extent=(at[0] - 0.5, at[-1] + 0.5, clients - 0.5, -0.5),
-    )
-    shown = [int(place) for place in MaxNLocator(4, integer=True).tick_values(0, clients - 1) if 0 <= place < clients]
-    axes.set_yticks(shown, labels=[f"Client {place}" for place in shown], fontsize=7)
-    axes.grid(visible=False)
-    return image
+    shares = [
+        f"{_name(found)} {np.mean(found['interfering']):.0%}" for found in methods if found["interfering"] is not None
+    ]
+    said = f"Share of rounds in which clients interfere: {', '.join(shares)}" if shares else ""
+    axes.set_title("\n".join([wrapped(summary["title"], 68), *filter(None, [said])]), fontsize=10, loc="left")
 
 
 def _symmetric(axes: Axes, curves: Sequence[Sequence[float]]) -> None:
@@ -187,12 +166,6 @@ def _symmetric(axes: Axes, curves: Sequence[Sequence[float]]) -> None:
     largest = max((float(np.abs(curve).max()) for curve in curves), default=0.0)
     if largest > 0:
         axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(largest) - 2))
-
-
-def _legend(row: Sequence[Axes]) -> tuple[list[Any], list[str]]:
-    """Every method once."""
-    found = {label: handle for axes in row for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    return list(found.values()), list(found)
 
 
 def _looks(curves: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

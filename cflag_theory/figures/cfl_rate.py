@@ -73,12 +73,7 @@ def _curves(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]
 
 
 def _finding(study: Mapping[str, Any]) -> str:
-    """Which method ends lower, and how far above the floor it is."""
-    last = {rate["method"]: rate["last"][-1] for rate in study["methods"]}
-    low, high = sorted(last, key=last.__getitem__)[:: len(last) - 1 or 1] if len(last) > 1 else (*last, *last)
-    gap, above = last[high] / last[low], last[low] / study["floor"][-1]
-    words = f"{low} ends {gap:.2g} times below {high}" if gap > 1.1 else f"{' and '.join(last)} end together"
-    words += f", {'at the floor' if above < 1.1 else f'{above:.2g} times above the floor'}"
+    words = str(study["finding"])
     for rate in study["methods"]:
         said = crossing(f"the printed rate of {rate['method']}", study["horizons"], rate["mean"], rate["printed"])
         words = "; ".join([words, *said])

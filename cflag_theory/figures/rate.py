@@ -38,10 +38,6 @@ WORDS = {
     "cflag.thm5": "Theorem 5 repaired",
     "cflag.lemma3": "Lemma 3",
 }
-# A slope is called -1 or -1/2 if it is that near, or nearly so and its interval holds it.
-_NEAR, _NEARLY = 0.05, 0.1
-# Fewer horizons show no slope.
-_ENOUGH = 4
 
 
 def rate_figure(studies: Any) -> Picture:
@@ -96,23 +92,20 @@ def chosen(study: Mapping[str, Any], claims: Sequence[str]) -> Mapping[str, Any]
 
 
 def fall(curve: Mapping[str, Any], horizons: Sequence[int], *, promised: bool = False) -> str:
-    """How a curve falls: a slope if four horizons and its interval exclude the others, else what was measured."""
+    """How a curve falls: what `studies.rates.statistics.Fit` shows, or else what was measured."""
     fit = curve["fit"]
     if fit is None:
         return "no slope: the gradient is rounding"
     (low, high), slope = fit["interval"], fit["slope"]
     ends = [curve["min_mean"][list(horizons).index(fit[end])] for end in ("first", "last")]
     measured = f"from {ends[0]:.2g} at T = {fit['first']} to {ends[1]:.2g} at T = {fit['last']}"
-    if (used := sum(fit["first"] <= T <= fit["last"] for T in horizons)) < _ENOUGH:
-        return f"{measured}; {used} horizons show no slope"
-    near = next(
-        (at for at in (-1, -0.5) if abs(slope - at) <= _NEAR or (abs(slope - at) <= _NEARLY and low <= at <= high)),
-        None,
-    )
-    if any(low <= other <= high for other in {0, -0.5, -1} - {near} if fit["floor"] is None or other):
+    if fit["shows"] == "few":
+        return f"{measured}; {sum(fit['first'] <= T <= fit['last'] for T in horizons)} horizons show no slope"
+    if fit["shows"] == "open":
         return f"{measured}; slope open, {low:.2f} to {high:.2f}"
-    if fit["floor"] is not None:
+    if fit["shows"] == "floor":
         return f"a floor stays at {fit['floor']:.2g}"
+    near = fit["near"]
     if near == -0.5:
         return r"falls like $1/\sqrt{T}$" + (", as promised" if promised else "")
     words = "falls like $1/T$" if near else f"{'grows' if slope > 0 else 'falls'} like $T^{{{slope:.2f}}}$"

@@ -124,15 +124,31 @@ def read_problem(
             raise InvalidInput(
                 f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"
             )
-        return load_data(
-            data,
-            past_classes=None if past_classes is None else classes(past_classes, "past classes", data),
-            current_classes=None if current_classes is None else classes(current_classes, "current classes", data),
-            clients=clients,
-            zeta=zeta,
-            seed=seed,
-            **columns.words(data),
-        )
+        split = data_split(data, clients, zeta, past_classes, current_classes, columns)
+        return load_data(data, seed=seed, **split)
+    require_data(clients, zeta, past_classes, current_classes, columns)
+    seeded = {"seed": seed} if "seed" in inspect.signature(constructor(problem)).parameters else {}
+    return make_problem(problem, **{**seeded, **read_dials(dials)})
+
+
+def data_split(
+    data: str,
+    clients: int,
+    zeta: float,
+    past_classes: str | None,
+    current_classes: str | None,
+    columns: Columns,
+) -> dict[str, Any]:
+    """How real data become a problem, as `load_data` takes it."""
+    words = {"past_classes": past_classes, "current_classes": current_classes}
+    named = {key: classes(text, key.replace("_", " "), data) for key, text in words.items() if text is not None}
+    return {"clients": clients, "zeta": zeta, **named, **columns.words(data)}
+
+
+def require_data(
+    clients: int, zeta: float, past_classes: str | None, current_classes: str | None, columns: Columns
+) -> None:
+    """Refuse what is about real data where there are none."""
     given = {"clients": clients, "zeta": zeta, "past_classes": past_classes, "current_classes": current_classes}
     defaults = {**SPLIT, **asdict(NO_COLUMNS)}
     for name, value in {**given, **asdict(columns)}.items():
@@ -141,8 +157,6 @@ def read_problem(
                 f"{name.replace('_', ' ')} = {value} is about real data: add --data, such as --data digits, or use "
                 "--dial for a synthetic problem"
             )
-    seeded = {"seed": seed} if "seed" in inspect.signature(constructor(problem)).parameters else {}
-    return make_problem(problem, **{**seeded, **read_dials(dials)})
 
 
 def read_dials(words: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Evidence of earlier runs, kept for as long as no line of the package and no library that made it has changed.
 
 Only evidence is kept; a verdict follows from it anew each time. What is kept is plain JSON in the user's cache folder,
-with a checksum. `cflag verify --recheck` collects everything again.
+with a checksum. `--recheck` recomputes it.
 """
 
 from __future__ import annotations

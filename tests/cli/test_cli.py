@@ -174,7 +174,7 @@ def test_rate(cflag, tmp_path):
     command = ("rate", *TINY, "--horizons", "4,8", "--replicas", 2, "--E", 1, "--out", tmp_path / "new")
     code, out, err = cflag(*command)
     assert (code, err) == (0, "")
-    assert "fitted slope" in out
+    assert out.splitlines()[-2] == "Fitted slopes and all bounds: --details."
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert names == [MARKER, *DRAWN, "rate_horizons.jsonl"]
     _, out, _ = cflag(*command, "--format", "json")

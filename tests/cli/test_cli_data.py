@@ -105,6 +105,23 @@ def test_the_command_that_a_message_proposes_runs(command, cflag, tmp_path):
     assert code == 0, err
 
 
+@pytest.mark.parametrize("command", ["forgetting", "tasks"])
+def test_studies_of_forgetting_read_tables_too(command, cflag, table):
+    options = ("--data", table, "--label-column", "a", "--read", "target=classes", "--clients", 1, "--scale")
+    tasks = ("--task", "0,1", "--task", "2,3", "--task", "4-9") if command == "tasks" else ()
+    table.write_text("a,b,c\n" + "\n".join(f"{k % 10},{k * k % 7},{k % 3}" for k in range(60)))
+    code, out, err = cflag(command, *options, *tasks, "--describe")
+    assert code == 0, err
+    assert "features are scaled to mean 0 and variance 1 (--scale)" in out
+    code, out, err = cflag(command, *options, *tasks, "--T", 2, "--E", 1, "--replicas", 2)
+    assert code == 0, err
+    assert "features are scaled to mean 0 and variance 1 (--scale)" in out
+    dial = "heterogeneity=0.5" if command == "forgetting" else "tasks=3"
+    code, _, err = cflag(command, "--dial", dial, "--potential", "logistic")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "potential = logistic is about real data: add --data" in err
+
+
 @pytest.mark.parametrize("command", RUNS)
 def test_data_are_described_and_nothing_runs(command, cflag, table):
     lines = table.read_text().replace("ill", "y").splitlines()

@@ -38,7 +38,7 @@ def test_forgetting_json_and_files_agree(cflag, tmp_path):
 
 
 def test_forgetting_prints_both_tables(cflag):
-    code, out, err = cflag(*GLM, "--dial", "heterogeneity=0.5")
+    code, out, err = cflag(*GLM, "--dial", "heterogeneity=0.5", "--details")
     assert (code, err) == (0, "")
     assert "as given:" in out
     assert "minus constant rates, same draws" in out
@@ -50,6 +50,7 @@ def test_forgetting_prints_both_tables(cflag):
 @pytest.mark.parametrize("arguments", [GLM, (*TASKS, "--learner", "c_flag/ring/4", "--dial", "tasks=9")])
 @pytest.mark.parametrize("width", [70, 80, 90, 120])
 def test_no_number_is_lost_or_broken_on_a_narrow_screen(cflag, monkeypatch, arguments, width):
+    arguments = (*arguments, "--details")
     _, wide, _ = cflag(*arguments)
     # A terminal of this width, without colours.
     for name, value in (("COLUMNS", width), ("LINES", 25), ("TERM", "dumb"), ("FORCE_COLOR", 1)):
@@ -121,7 +122,7 @@ def test_tasks_json_and_files_agree(cflag, tmp_path):
 
 
 def test_tasks_prints_forgetting_and_costs(cflag):
-    code, out, err = cflag(*SYNTHETIC, "--learner", "c_flag/reservoir/2", "--first-rounds", "0")
+    code, out, err = cflag(*SYNTHETIC, "--learner", "c_flag/reservoir/2", "--first-rounds", "0", "--details")
     assert (code, err) == (0, "")
     for words in ("average forgetting after", "component gradients", "numbers sent", "components remembered", "(0 on"):
         assert words in out

@@ -68,9 +68,10 @@ def test_help_lists_every_name_of_an_option_that_takes_one(cflag):
 
 
 def test_data_options_are_one_group_in_help(cflag):
-    groups = [
-        cflag(command, "--help")[1].split("Problem, data, algorithm and memory:\n")[1]
-        for command in ("rate", "simulate")
-    ]
-    for option in ("--data ", "--label-column ", "--memory ", "--problem ", "--algorithm ", "--E "):
-        assert all(option in group for group in groups), option
+    pages = {name: cflag(name, "--help")[1] for name in ("rate", "simulate", "forgetting", "tasks")}
+    of_data = [page.split("Real data:\n")[1] for page in pages.values()]
+    for option in ("--data ", "--describe ", "--label-column ", "--features ", "--missing ", "--scale ", "--read "):
+        assert all(option in group for group in of_data), option
+    for name in ("rate", "simulate"):
+        group = pages[name].split("Problem, algorithm and memory:\n")[1]
+        assert all(option in group for option in ("--memory ", "--problem ", "--algorithm ", "--E ", "--dial "))

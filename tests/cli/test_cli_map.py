@@ -114,7 +114,7 @@ def test_red_arrows_are_those_behind_a_false_claim(cflag, folder):
 
 
 def test_a_tree_around_one_claim(cflag, folder):
-    code, out, err = cflag("map", "cflag.lemma4", "--verdicts", folder)
+    code, out, err = cflag("map", "cflag.lemma4", "--verdicts", folder, "--details")
     assert (code, err) == (0, "")
     assert out.startswith("cflag.lemma4 [needs-hypothesis] Lemma 4: ")
     above, _, below = out.partition("Used by:")
@@ -123,8 +123,12 @@ def test_a_tree_around_one_claim(cflag, folder):
     assert above.count("cflag.lemma13 [holds]") == above.count("Lemma 13, (110): Client drift, see above") + 1
     assert "\n  cflag.thm5 [holds] Theorem 5" in below
     assert "(Theorem 5, proof: From Theorem 2 and Lem. 4)" in below
-    assert "uses claims that are false in some part: cflag.eq161, cflag.eq163." in below
-    assert "cflag.lemma4 is true with the repair that is named" in below
+    assert "uses claims that are false in some part: cflag.eq161, cflag.eq163." in above
+    assert "cflag.lemma4 is true with the repair that is named" in above
+    _, brief, _ = cflag("map", "cflag.lemma4", "--verdicts", folder)
+    assert any(line.startswith(" " * 4) for line in brief.splitlines())
+    assert not any(line.startswith(" " * 6) for line in brief.splitlines())
+    assert set(brief.splitlines()) - set(out.splitlines()) == {"What these rest on in turn: --details."}
     _, out, _ = cflag("map", "ours.drawn_once", "--verdicts", folder)
     assert "cflag.lemma9 [holds]" in out
 

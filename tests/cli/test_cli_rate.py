@@ -30,7 +30,7 @@ def test_everything_that_the_study_varies_has_an_option(cflag):
 
 
 def test_the_table_names_bounds_and_the_rule(cflag):
-    code, out, _ = cflag("rate", *TINY, *SMALL)
+    code, out, _ = cflag("rate", *TINY, *SMALL, "--details")
     flat = " ".join(out.split())
     assert code == 0
     for words in ("ours.drawn_once, the mean of |grad f|^2", "longest range of horizons", "cflag.lemma3: none"):

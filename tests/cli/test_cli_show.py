@@ -9,7 +9,7 @@ from cflag_theory.cli import shell
 
 
 def test_show(cflag):
-    code, out, err = cflag("show", "cflag.lemma1")
+    code, out, err = cflag("show", "cflag.lemma1", "--details")
     assert (code, err) == (0, "")
     flat = " ".join(out.split())
     for words in (
@@ -28,10 +28,13 @@ def test_show(cflag):
         assert words in flat
     assert "bias_dot" not in flat
     assert "late_" not in flat
+    _, brief, _ = cflag("show", "cflag.lemma1", "--recheck")
+    assert set(brief.splitlines()) <= {*out.splitlines(), "Proofs, who checked what, symbols and notes: --details."}
+    assert brief.splitlines()[-1] == "Proofs, who checked what, symbols and notes: --details."
 
 
 def test_show_of_an_assumption_and_of_a_theorem_of_ours(cflag, monkeypatch):
-    _, out, _ = cflag("show", "ours.drawn_once")
+    _, out, _ = cflag("show", "ours.drawn_once", "--details")
     assert "verdict: holds: proved; a statement of ours, not of a paper" in " ".join(out.split())
     assert "printed" not in out.split("\nchecks\n")[0]
     subject = claim("cflag.eq65")

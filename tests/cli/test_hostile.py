@@ -55,7 +55,7 @@ def one_sentence(result):
         (("forgetting", "--T", MOST), f"rounds is {MOST}: use an integer below 2^32"),
         (("tasks", "--E", MOST), f"local_steps is {MOST}: use an integer below 2^32"),
         (("simulate", "--nothing"), "No such option: --nothing"),
-        (("simulate",), "Missing option '--beta'. See "),
+        (("simulate",), "a step size is missing; L is 1.514, E is 10; try: cflag simulate --beta=0.022 --alpha=0.33"),
         (("nothing",), "No such command 'nothing'. See "),
         (("stepsize", "--paper", "x"), "'x' is not one of"),
     ],

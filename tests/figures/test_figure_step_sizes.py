@@ -12,16 +12,12 @@ from cflag_theory.figures.style import apart, plain_words
 REGION = {
     "axes": [["alpha", "step on memory"], ["beta", "step on current data"]],
     "numbers": {"L": 2.0, "m": 0.25, "E": 10, "T": 100},
-    "epsilon": 0.1,
     "x_range": [0.01, 1.0],
     "y_range": [1e-4, 1.0],
-    "boundaries": [{"name": "flat", "paper": "C-FLAG", "kind": "at most", "x": [0.01, 1.0], "y": [0.1, 0.1]}],
     "x": [0.01, 0.1, 1.0],
     "safe": [[1e-4, 1e-4, None], [0.1, 0.2, None]],
     "answer": "Safe for one memory: alpha <= 0.5, and beta < 0.1 at alpha = 0.2",
     "point": [0.2, 0.003],
-    "best": [["largest beta, ours.x", 0.3, 0.05]],
-    "fails": ["m < 1"],
 }
 
 

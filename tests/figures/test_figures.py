@@ -6,6 +6,7 @@ import base64
 import errno
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -17,6 +18,7 @@ import cflag_theory.figures as package
 from cflag_theory.errors import OutputError
 from cflag_theory.figures import cfl_rate_figure, drift_figure, expectation_figure, floors_figure, rate_figure, save
 from cflag_theory.figures.style import plain_words, typeset, wrapped
+from cflag_theory.studies.rates.cfl import CFLRate
 
 DRIFT = {
     key: {
@@ -113,11 +115,14 @@ def method(name, last):
 )
 def test_who_ends_lower_is_computed(fedavg, cfl, said):
     methods = [method("FedAvg", [1.0, fedavg]), method("CFL", [1.0, cfl])]
-    figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
+    ends = SimpleNamespace(methods=[SimpleNamespace(**one) for one in methods], floor=[0.2, 0.1])
+    found = CFLRate.finding.fget(ends)
+    study = {"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "finding": found, "methods": methods}
+    figure = cfl_rate_figure(study)
     assert " ".join(figure.axes[0].get_title("left").split()) == f"Study: {said}"
     assert len(figure.axes[0].texts) == 5
     methods[0] |= {"printed": [9.0, 1.9]}
-    figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
+    figure = cfl_rate_figure(study)
     assert f"{said}; the printed rate of FedAvg is crossed at T = 32;" in figure.alt
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from cflag_theory.studies.rates.statistics import what_shows
+
+HORIZONS = [16, 32, 64, 128]
 FIT = {"slope": -0.9, "interval": [-1.1, -0.7], "first": 16, "last": 128, "floor": None}
 
 
 def curve(scale, fit=FIT):
+    if fit is not None:
+        used = sum(fit["first"] <= T <= fit["last"] for T in HORIZONS)
+        shows, near = what_shows(fit["slope"], fit["interval"], fit["floor"], used)
+        fit = fit | {"shows": shows, "near": near}
     least = [scale * value for value in (0.5, 0.3, 0.2, 0.1)]
     return {
         "min_mean": least,
@@ -24,7 +31,7 @@ def bound(claim, quantity, of, proved, values, why="for a reason"):
 
 STUDY = {
     "title": "a problem",
-    "horizons": [16, 32, 64, 128],
+    "horizons": HORIZONS,
     "curves": {"f": curve(1), "g": curve(10), "h": curve(5, {**FIT, "slope": 0.0, "floor": 0.5})},
     "bounds": [
         bound("cflag.thm2", "f", "min", False, [8.0, 4.0, 2.0, 1.0]),

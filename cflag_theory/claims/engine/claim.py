@@ -209,7 +209,7 @@ class Part:
     `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
     form of the iterates for a statement about a limit; its words say why. The examiner's engines must find the
     contradiction; `family` gives the values of the printed statement's symbols in the instance. For a limit or "for no
-    constant" they cannot: `unseen` says why, and a reader has to see the contradiction.
+    constant" they cannot: `unseen` says why, and this last step is not machine-checked.
     """
 
     key: str

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cflag_theory.cli.commands.bridge_actions import faster, plan, put_beside, run, say_data, say_presets
-from cflag_theory.cli.shell import Format, FormatOption
+from cflag_theory.cli.shell import DetailsOption, Format, FormatOption
 from cflag_theory.errors import InvalidInput
 
 
@@ -17,9 +17,7 @@ def bridge_command(
         list[Path] | None,
         typer.Argument(metavar="[FILE.toml | FOLDER...]", help="A TOML file; with --report folders of runs."),
     ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="An experiment of the papers, such as table3-cifar10; --list-presets names all.")
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Such as table3-cifar10; --list-presets names all.")] = None,
     data: Annotated[str | None, typer.Option(help="digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Download the data to --root if missing.")] = False,
@@ -54,24 +52,18 @@ def bridge_command(
     smoothness: Annotated[float | None, typer.Option("--L", help="L in the adaptive rates and in Gamma(t).")] = None,
     memory_kind: Annotated[str | None, typer.Option(help="ring, reservoir, by-task or herding.")] = None,
     memory_size: Annotated[int | None, typer.Option(help="Samples kept per task and client.")] = None,
-    memory_sample: Annotated[
-        int | None, typer.Option(help="Samples of each past task drawn from memory per step.")
-    ] = None,
+    memory_sample: Annotated[int | None, typer.Option(help="Samples of each past task per step.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Such as 1234,1235,1236.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")] = None,
     dtype: Annotated[str | None, typer.Option(help="float32 or float64.")] = None,
-    past_every: Annotated[
-        int | None, typer.Option(help="Measure f, its gradient, m and r in every so many rounds; 0: never.")
-    ] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Switch on what is faster on the device and changes results by rounding.")
-    ] = False,
+    past_every: Annotated[int | None, typer.Option(help="Measure f, m and r every so many rounds; 0: never.")] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="What is faster and changes results by rounding.")] = False,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=VALUE, such as threads=4 or c_flag.clamp=0.5; repeatable.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run; a stopped run continues there. Default: named after the run."),
+        typer.Option(help="Folder of the run; default: named after it."),
     ] = None,
     resume_anyway: Annotated[
         bool,
@@ -80,12 +72,11 @@ def bridge_command(
         ),
     ] = False,
     check_data: Annotated[
-        Path | None, typer.Option("--check-data", metavar="DIR", help="Only report which data sets this folder holds.")
+        Path | None, typer.Option("--check-data", metavar="DIR", help="Only say which data sets it holds.")
     ] = None,
-    report: Annotated[
-        bool, typer.Option("--report", help="Only compare stored runs with the numbers that the paper prints.")
-    ] = False,
+    report: Annotated[bool, typer.Option("--report", help="Only compare stored runs with printed numbers.")] = False,
     list_presets: Annotated[bool, typer.Option("--list-presets", help="Only list the presets.")] = False,
+    details: DetailsOption = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Train C-FLAG and other methods on images, with PyTorch.
@@ -148,7 +139,7 @@ def bridge_command(
         put_beside(files or (), out, format)
     else:
         planned = plan(files or (), preset, given, set_ or (), out)
-        run(faster(planned) if fast else planned, preset, format, anyway=resume_anyway)
+        run(faster(planned) if fast else planned, preset, format, anyway=resume_anyway, details=details)
 
 
 def _integers(text: str) -> list[int]:

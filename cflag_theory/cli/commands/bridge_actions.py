@@ -53,7 +53,9 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
     return [f"{key}.{inner}".rstrip(".") for key, value in pairs for inner in value]
 
 
-def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyway: bool = False) -> None:
+def run(
+    planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyway: bool = False, details: bool = False
+) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
@@ -89,7 +91,12 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyw
         typer.echo(f"every run with its costs and tests: {parent / f'{preset}.md'}; its figures are in its folder")
     else:
         (summary,) = summaries
-        (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
+        if isinstance(summary, RoundsSummary):
+            rounds_tables.results(summary)
+        else:
+            tables.results(summary, details=details)
+            if not details:
+                typer.echo("Other definitions, and accuracy by task: --details.")
     say_figures(written)
 
 

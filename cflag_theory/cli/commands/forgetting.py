@@ -8,27 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from cflag_theory.cli.options import (
-    BiasOption,
-    ClientsOption,
-    CurrentOption,
-    DataOption,
-    DialOption,
-    LabelColumnOption,
-    MemoryOption,
-    MemorySizeOption,
-    PastOption,
-    RedrawOption,
-    StepsOption,
-)
+from cflag_theory.cli.options import GROUP, PROBLEM_NAMES, DialOption, Kept, Real, StepsOption, takes_groups
 from cflag_theory.cli.shell import (
+    DetailsOption,
     Format,
     FormatOption,
     SeedOption,
-    keep_study,
-    print_json,
     progress_bar,
-    say_figures,
+    show_study,
     take_folder,
 )
 from cflag_theory.errors import InvalidInput, MissingExtra
@@ -36,30 +23,21 @@ from cflag_theory.errors import InvalidInput, MissingExtra
 AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; default: 1 / (2 L).")]
 BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; default: 1 / (3 L E).")]
 ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
-LevelOption = Annotated[float | None, typer.Option(help="Dirichlet parameter of the split of real data.")]
 
 
+@takes_groups()
 def forgetting_command(
-    problem: Annotated[
-        str | None, typer.Option(help="A synthetic problem, such as default; a wrong name lists them.")
-    ] = None,
-    dial: DialOption = None,
-    data: DataOption = None,
-    clients: ClientsOption = 5,
-    zeta: LevelOption = None,
-    past_classes: PastOption = None,
-    current_classes: CurrentOption = None,
-    label_column: LabelColumnOption = None,
-    memory: MemoryOption = None,
-    memory_size: MemorySizeOption = None,
-    m: BiasOption = None,
-    redraw: RedrawOption = False,
+    real: Real,
+    kept: Kept,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
     local_steps: StepsOption = 10,
+    problem: Annotated[str | None, typer.Option(help=f"Synthetic: {PROBLEM_NAMES}.", rich_help_panel=GROUP)] = None,
+    dial: DialOption = None,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
     replicas: ReplicasOption = 16,
     seed: SeedOption = 0,
+    details: DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -73,7 +51,7 @@ def forgetting_command(
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.files import as_file_name
+    from cflag_theory.cli.tables.trace import describe
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,
@@ -84,30 +62,32 @@ def forgetting_command(
         sentences,
         synthetic_cases,
     )
-    from cflag_theory.studies.inputs import Columns, classes, read_dials, read_memory
+    from cflag_theory.studies.inputs import data_split, read_dials, read_problem, require_data
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
         take_folder(out)
-    require_fitting(data, problem=problem, dial=dial, zeta=zeta)
-    both = problem is None and data is None
+    require_fitting(real, problem=problem, dial=dial)
+    split = real.split()
+    source = split.pop("data")
+    both = problem is None and source is None and not dial
+    if real.describe:
+        about = {**split, "problem": problem or "default", "dials": dial or (), "data": source, "seed": seed}
+        describe(lambda columns: read_problem(**{**about, "columns": columns}), real.columns, format)
+        return
+    if source is None and not both:
+        require_data(**split)
     cases: list[Case] = []
-    if data is None:
-        kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=False)
-        cases += synthetic_cases(problem or "default", kept, dials=read_dials(dial or ()), seed=seed)
-    if data is not None or (both and not dial):
-        kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=True)
-        source = data or "digits"
-        split = {
-            "past_classes": past_classes and classes(past_classes, "past classes", source),
-            "current_classes": current_classes and classes(current_classes, "current classes", source),
-            "clients": clients,
-            "seed": seed,
-        }
+    if source is None:
+        cases += synthetic_cases(problem or "default", kept.read(data=False), dials=read_dials(dial or ()), seed=seed)
+    if source is not None or both:
+        name = source or "digits"
+        words = data_split(name, **split)
+        words["zeta"] = real.zeta
         try:
-            cases += data_cases(source, kept, zeta=zeta, **split, **Columns(label_column).words(source))
+            cases += data_cases(name, kept.read(data=True), seed=seed, **words)
         except MissingExtra as error:
-            if data is not None:
+            if source is not None:
                 raise
             typer.echo(f"Without real data: {error}", err=True)
     compared = [case for case in cases if case.level in ("medium", "as given")]
@@ -128,36 +108,23 @@ def forgetting_command(
         "sentences": sentences(found),
         "adaptive_rates": [study.to_json() for study in studies],
     }
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import adaptive_rates_figure, forgetting_figure
-
-        figures = {
-            f"forgetting_{as_file_name(study)}": forgetting_figure(
-                [one for one in results["forgetting"] if one["study"] == study]
-            )
-            for study in dict.fromkeys(one.study for one in found)
-        }
-        figures["adaptive_rates"] = adaptive_rates_figure(results["adaptive_rates"])
-        written = keep_study(results, out, "forgetting", figures)
-    if format is Format.json:
-        print_json(results)
-        return
-    tables_forgetting.forgetting(found)
-    for one in studies:
-        tables_forgetting.adaptive_rates(one)
-    say_figures(written)
+    show_study(
+        results,
+        out,
+        "forgetting",
+        format=format,
+        shown=[found, *studies],
+        table=tables_forgetting.forgetting,
+        details=details,
+        rest="Intervals, differences and the claims behind them",
+    )
 
 
 def require_fitting(
-    data: str | None,
-    *,
-    dial: Sequence[str] | None,
-    zeta: float | None,
-    problem: str | None = None,
-    task: Sequence[str] | None = None,
+    real: Real, *, dial: Sequence[str] | None, problem: str | None = None, task: Sequence[str] | None = None
 ) -> None:
     """Refuse options of synthetic problems with real data, and the other way round."""
+    data, zeta = real.data, real.zeta
     if data is not None and problem is not None:
         raise InvalidInput(
             f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"

@@ -20,6 +20,7 @@ from cflag_theory.cli.shell import (
     SeedOption,
     print_json,
     progress_bar,
+    say_kept,
     take_folder,
 )
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -49,7 +50,9 @@ def list_command(
 
     console = Page()
     console.table(("claim", "place", "title"), [(one.id, one.where, one.title) for one in found])
-    console.say(f"{len(found)} claims; cflag show CLAIM decides one and prints its evidence")
+    console.say(
+        f"{len(found)} claim{'s' if len(found) > 1 else ''}; cflag show CLAIM decides one and prints its evidence"
+    )
 
 
 def errata_command(
@@ -57,14 +60,14 @@ def errata_command(
         str | None, typer.Argument(metavar="[FOLDER-OR-PAGE]", help="Pages of your own, in place of a paper.")
     ] = None,
     paper: Annotated[Paper | None, typer.Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
-    out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md; default: Markdown on standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md: the whole list.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
     recheck: RecheckOption = False,
 ) -> None:
     """List what is wrong in a paper, or on pages of your own, for the authors.
 
-    Every statement that fails as printed, with a counterexample, a correction and its proof, as LaTeX or Markdown.
+    With --out: every statement that fails as printed, with a counterexample, a correction and its proof.
     """
     from cflag_theory.claims.ledger import BOOK
     from cflag_theory.cli import errata
@@ -76,7 +79,7 @@ def errata_command(
         raise InvalidInput(f"{pages} and --paper {paper.value} name two papers: leave one out")
     if out is not None:
         errata.check_target(out)
-    book = BOOK
+    book, kept = BOOK, None
     if pages is not None:
         folder = read_pages(pages)
         verdicts = decide_pages(folder, seed=seed, jobs=jobs)
@@ -88,12 +91,14 @@ def errata_command(
         kept = None if recheck else Kept()
         with progress_bar("claims", len(ids)) as advance:
             verdicts = verify(ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
-    suffix = ".md" if out is None else out.suffix
-    # The CFL paper's local steps are K of them: its E is the expectation.
-    text = errata.errata(verdicts, name, errata.FORMATS[suffix](expectation=name == "CFL"), book)
     if out is None:
-        typer.echo(text, nl=False)
+        from cflag_theory.cli.tables.claims import wrong
+
+        wrong(*errata.sorted_out(verdicts, name, book))
+        say_kept(kept)
         return
+    # The CFL paper's local steps are K of them: its E is the expectation.
+    text = errata.errata(verdicts, name, errata.FORMATS[out.suffix](expectation=name == "CFL"), book)
     write_text(out, text)
     typer.echo(f"errata: {out}")
 

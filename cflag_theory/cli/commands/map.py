@@ -11,7 +11,16 @@ import typer
 
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
-from cflag_theory.cli.shell import Paper, RecheckOption, SeedOption, complete_claims, print_json, progress_bar
+from cflag_theory.cli.shell import (
+    DetailsOption,
+    Paper,
+    RecheckOption,
+    SeedOption,
+    complete_claims,
+    print_json,
+    progress_bar,
+    say_kept,
+)
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
 
@@ -52,6 +61,7 @@ def map_command(
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
     recheck: RecheckOption = False,
+    details: DetailsOption = False,
 ) -> None:
     """Show how claims depend on each other, with verdicts.
 
@@ -80,14 +90,15 @@ def map_command(
     names, among = claim_map.kept(chosen, start, book)
     # The claims that depend on a false one may be anywhere in the paper.
     needed = ids(chosen, book) if form is MapFormat.table else _with_ours(names, book)
+    known: Kept | None = None
     if verdicts is not None:
         labels = read_labels(verdicts)
     elif pages is not None:
         labels = {one.claim.id: one.verdict for one in decide_pages(pages, needed, seed=seed, jobs=jobs)}
     else:
-        kept = None if recheck else Kept()
+        known = None if recheck else Kept()
         with progress_bar("claims", len(needed)) as advance:
-            found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), runs=False, kept=kept)
+            found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), runs=False, kept=known)
         labels = {verdict.claim.id: verdict.verdict for verdict in found}
     if form is MapFormat.table:
         from cflag_theory.cli.tables import map as tables
@@ -95,7 +106,8 @@ def map_command(
         if start is None:
             tables.falls(chosen, labels, book)
         else:
-            tables.tree(start, chosen, among, labels, book)
+            tables.tree(start, chosen, among, labels, book, details=details)
+        say_kept(known)
         return
     if form is MapFormat.json:
         from cflag_theory.verify.resting import breaks

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study, take_folder
+from cflag_theory.cli.shell import (
+    DetailsOption,
+    Format,
+    FormatOption,
+    SeedOption,
+    progress_bar,
+    show_study,
+    take_folder,
+)
 
 
 def nqm_command(
@@ -33,6 +41,7 @@ def nqm_command(
     replicas: Annotated[int, typer.Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
     search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
     seed: SeedOption = 0,
+    details: DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -67,9 +76,10 @@ def nqm_command(
         out,
         "nqm",
         format=format,
-        figures=lambda draw: {"nqm": draw.nqm_figure(panels)},
         shown=[found],
         table=tables_nqm.nqm,
+        details=details,
+        rest="Criteria, baselines, runs and the search over what the paper omits",
         kept=found | {"panels": panels},
         default=lambda curve: curve.tolist(),
     )

@@ -62,6 +62,8 @@ def plot_command(
     target = check_writable(folder) if out is None else own_folder(out)
     for title, drawn in found.items():
         written = save(drawn, target, title)
+        if drawn.alt:
+            typer.echo(drawn.alt)
         typer.echo(f"figure: {', '.join(map(str, written))}")
 
 

@@ -4,38 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cflag_theory.cli.options import (
-    GROUP,
-    AlgorithmOption,
-    BiasOption,
-    ClientColumnOption,
-    ClientsOption,
-    CurrentOption,
-    DataOption,
-    DescribeOption,
-    DialOption,
-    FeaturesOption,
-    LabelColumnOption,
-    MemoryOption,
-    MemorySizeOption,
-    MissingOption,
-    PastOption,
-    PositiveOption,
-    PotentialOption,
-    ReadOption,
-    RedrawOption,
-    ScaleOption,
-    SetOption,
-    TaskColumnOption,
-    ZetaOption,
-)
+from cflag_theory.cli.options import GROUP, AlgorithmOption, DialOption, Kept, Real, SetOption, takes_groups
 from cflag_theory.cli.shell import (
+    DetailsOption,
     Format,
     FormatOption,
     Paper,
@@ -57,50 +34,35 @@ _TRIED, _LONG = 16, 30.0
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
 
+@takes_groups()
 def rate_command(
+    real: Real,
+    kept: Kept,
     paper: PaperOption = Paper.c_flag,
     problem: Annotated[
         str | None,
-        typer.Option(help="default, glm, separable, quadratic, or your own, FILE.py:name.", rich_help_panel=GROUP),
+        typer.Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=GROUP),
     ] = None,
     dial: DialOption = None,
-    data: DataOption = None,
-    clients: ClientsOption = 5,
-    zeta: ZetaOption = 1.0,
-    past_classes: PastOption = None,
-    current_classes: CurrentOption = None,
-    label_column: LabelColumnOption = None,
-    task_column: TaskColumnOption = None,
-    client_column: ClientColumnOption = None,
-    positive: PositiveOption = None,
-    potential: PotentialOption = None,
-    features: FeaturesOption = None,
-    missing: MissingOption = None,
-    scale: ScaleOption = False,
-    read: ReadOption = None,
-    describe: DescribeOption = False,
     algorithm: AlgorithmOption = "c_flag",
     set_: SetOption = None,
-    memory: MemoryOption = None,
-    memory_size: MemorySizeOption = None,
-    m: BiasOption = None,
-    redraw: RedrawOption = False,
     local_steps: Annotated[
         int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=GROUP)
     ] = None,
     c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
-    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
-    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,
+    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
+    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
     horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
-    up_to: Annotated[int | None, typer.Option(help="Instead of --horizons: powers of two from 16 to this T.")] = None,
+    up_to: Annotated[int | None, typer.Option(help="Instead: powers of two from 16 to this T.")] = None,
     vary: Annotated[
         str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
     instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
-    mode: Annotated[str, typer.Option(help="bitwise, or fast: equal up to rounding.")] = "bitwise",
+    mode: Annotated[str, typer.Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for rate.json, figures and the finished horizons.")] = None,
+    details: DetailsOption = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for results, figures and done horizons.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Measure how fast gradients decrease with T, and compare with the bounds.
@@ -111,54 +73,43 @@ def rate_command(
     continues where it stopped. With --paper cfl: the expected gap f(w_T) - f* of FedAvg and CFL on the noisy quadratic
     model, with fixed clients and with new clients in every round. Its numbers are dials, such as --dial D=10.
     """
-    from cflag_theory.studies.inputs import Columns
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.store import FILE
 
     if out is not None:
         take_folder(out)
     if paper is Paper.cfl:
-        if algorithm != "c_flag" or any(one is not None for one in (problem, data, memory, c, vary, instance, set_)):
+        if algorithm != "c_flag" or any(
+            one is not None for one in (problem, real.data, kept.memory, c, vary, instance, set_)
+        ):
             raise typer.BadParameter(
                 "--paper cfl runs the noisy quadratic model: leave out --problem, --algorithm, --set, --data, "
                 "--memory, --c, --vary, --instance"
             )
         lengths = _horizons(horizons, up_to)
-        cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
-        return
-    columns = Columns(
-        label_column, task_column, client_column, positive, potential, features, missing, scale, tuple(read or ())
-    )
-    own = any(
-        (
-            algorithm != "c_flag",
-            bool(set_),
-            problem is not None,
-            data is not None,
-            memory is not None,
-            bool(dial),
-            columns != Columns(),
+        cfl_rate_studies(
+            dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format, details=details
         )
+        return
+    own = bool(
+        algorithm != "c_flag"
+        or set_
+        or problem is not None
+        or dial
+        or kept.memory
+        or replace(real, describe=False) != Real()
     )
-    fixed = own or memory_size is not None or m is not None or redraw or local_steps is not None or c is not None
+    fixed = own or kept != Kept() or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
     lengths = _horizons(horizons, up_to)
     case = RateCase(
         problem="default" if problem is None else problem,
         dials=tuple(dial or ()),
-        data=data,
-        clients=clients,
-        zeta=zeta,
-        past_classes=past_classes,
-        current_classes=current_classes,
-        columns=columns,
+        **real.split(),
         algorithm=algorithm,
         settings=tuple(set_ or ()),
-        memory=memory,
-        memory_size=memory_size,
-        m=m,
-        redraw=redraw,
+        **asdict(kept),
         local_steps=10 if local_steps is None else local_steps,
         c=c,
         power=power,
@@ -166,19 +117,21 @@ def rate_command(
         mode=mode,
         seed=seed,
     )
-    if describe:
+    if real.describe:
         from cflag_theory.cli.tables.trace import describe as describe_problem
 
-        describe_problem(lambda columns: replace(case, columns=columns).build()[0], columns, format)
+        describe_problem(lambda columns: replace(case, columns=columns).build()[0], real.columns, format)
         return
     store = None if out is None else out / FILE
     try:
         if vary is not None:
             _family(case, vary, lengths, replicas=replicas, store=store, out=out, format=format)
         elif instance is not None:
-            _instance(instance, lengths, replicas=replicas, mode=mode, seed=seed, store=store, out=out, format=format)
+            one = _instance(instance, lengths, replicas=replicas, mode=mode, seed=seed, store=store)
+            _show([one], [], out, format, details=details)
         else:
-            _studies(case, own or fixed, lengths, replicas=replicas, store=store, out=out, format=format)
+            found, notes = _studies(case, own or fixed, lengths, replicas=replicas, store=store)
+            _show(found, notes, out, format, details=details)
     except KeyboardInterrupt:
         if store is None:
             raise
@@ -201,15 +154,8 @@ def _horizons(words: str | None, up_to: int | None) -> tuple[int, ...]:
 
 
 def _studies(
-    case: RateCase,
-    own: bool,
-    lengths: Sequence[int],
-    *,
-    replicas: int,
-    store: Path | None,
-    out: Path | None,
-    format: Format,
-) -> None:
+    case: RateCase, own: bool, lengths: Sequence[int], *, replicas: int, store: Path | None
+) -> tuple[list[Rate], list[str]]:
     notes: list[str] = []
     if own:
         studies = [case.build()]
@@ -230,7 +176,7 @@ def _studies(
             )
             for one in studies
         ]
-    _show(found, notes, out, format)
+    return found, notes
 
 
 def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
@@ -253,21 +199,11 @@ def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
         )
 
 
-def _instance(
-    name: str,
-    lengths: Sequence[int],
-    *,
-    replicas: int,
-    mode: str,
-    seed: int,
-    store: Path | None,
-    out: Path | None,
-    format: Format,
-) -> None:
+def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, seed: int, store: Path | None) -> Rate:
     from cflag_theory.studies.rates.instances import instance_rate
 
     with progress_bar("rate", sum(lengths)) as advance:
-        found = instance_rate(
+        return instance_rate(
             name,
             horizons=lengths,
             replicas=replicas,
@@ -276,10 +212,9 @@ def _instance(
             store=store,
             progress=lambda T: advance(T, f"T = {T}"),
         )
-    _show([found], [], out, format)
 
 
-def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format) -> None:
+def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format, *, details: bool) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
 
     results = [study.to_json() for study in found]
@@ -288,10 +223,13 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         out,
         "rate",
         format=format,
-        figures=lambda draw: {"rate": draw.rate_figure(results), "rate_details": draw.rate_details_figure(results)},
-        shown=[*found, *notes],
-        table=lambda one: typer.echo(one) if isinstance(one, str) else tables_rate.rate(one),
+        shown=found,
+        table=tables_rate.rate,
+        details=details,
+        rest="Fitted slopes and all bounds",
     )
+    for note in notes if format is Format.table else ():
+        typer.echo(note)
 
 
 def _family(
@@ -324,9 +262,9 @@ def _family(
         out,
         "rate_family",
         format=format,
-        figures=lambda draw: {"rate_family": draw.rate_family_figure(result)},
         shown=[found],
         table=tables_rate.family,
+        details=True,
     )
 
 
@@ -339,6 +277,7 @@ def cfl_rate_studies(
     seed: int,
     out: Path | None,
     format: Format,
+    details: bool,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
     from cflag_theory.cli.tables import nqm as tables_nqm
@@ -357,7 +296,8 @@ def cfl_rate_studies(
         out,
         "cfl_rate",
         format=format,
-        figures=lambda draw: {"cfl_rate": draw.cfl_rate_figure(results)},
         shown=found,
         table=tables_nqm.cfl_rate,
+        details=details,
+        rest="Simulated runs, proved bounds and printed rates",
     )

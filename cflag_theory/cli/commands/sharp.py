@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, progress_bar, show_study, take_folder
+from cflag_theory.cli.shell import DetailsOption, Format, FormatOption, progress_bar, show_study, take_folder
 
 
 def sharp_command(
@@ -27,6 +27,7 @@ def sharp_command(
     pep: Annotated[
         bool, typer.Option("--pep", help="Also by performance estimation, n E up to 20 only; needs the extra pep.")
     ] = False,
+    details: DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for sharp.json, sharp.png and sharp.svg.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -69,9 +70,10 @@ def sharp_command(
         out,
         "sharp",
         format=format,
-        figures=lambda draw: {"sharp": draw.sharp_figure(curves)},
         shown=[found],
         table=tables_sharp.sharp,
+        details=details,
+        rest="Each n, E and beta L E, and Lemma 3",
         kept=results | {"curves": curves},
         allow_nan=False,
     )

@@ -11,60 +11,28 @@ import typer
 
 from cflag_theory.cli.options import (
     AlgorithmOption,
-    BiasOption,
-    ClientColumnOption,
-    ClientsOption,
-    CurrentOption,
-    DataOption,
-    DescribeOption,
     DialOption,
-    FeaturesOption,
-    LabelColumnOption,
-    MemoryOption,
-    MemorySizeOption,
-    MissingOption,
-    PastOption,
-    PositiveOption,
-    PotentialOption,
+    Kept,
     ProblemOption,
-    ReadOption,
-    RedrawOption,
-    ScaleOption,
+    Real,
     SetOption,
     StepsOption,
-    TaskColumnOption,
-    ZetaOption,
+    takes_groups,
 )
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
-from cflag_theory.errors import UnknownName
+from cflag_theory.errors import InvalidInput, UnknownName
 
 
+@takes_groups()
 def simulate_command(
-    beta: Annotated[float, typer.Option(help="Step size on the current data.")],
+    real: Real,
+    kept: Kept,
+    beta: Annotated[float | None, typer.Option(help="Step size on the current data.")] = None,
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
     algorithm: AlgorithmOption = "c_flag",
     set_: SetOption = None,
     problem: ProblemOption = "default",
     dial: DialOption = None,
-    data: DataOption = None,
-    clients: ClientsOption = 5,
-    zeta: ZetaOption = 1.0,
-    past_classes: PastOption = None,
-    current_classes: CurrentOption = None,
-    label_column: LabelColumnOption = None,
-    task_column: TaskColumnOption = None,
-    client_column: ClientColumnOption = None,
-    positive: PositiveOption = None,
-    potential: PotentialOption = None,
-    features: FeaturesOption = None,
-    missing: MissingOption = None,
-    scale: ScaleOption = False,
-    read: ReadOption = None,
-    describe: DescribeOption = False,
-    memory: MemoryOption = None,
-    memory_size: MemorySizeOption = None,
-    m: BiasOption = None,
-    redraw: RedrawOption = False,
     local_steps: StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
     participants: Annotated[int | None, typer.Option(help="Clients drawn every round; default: all.")] = None,
@@ -84,31 +52,20 @@ def simulate_command(
     from cflag_theory.cli.tables import trace as tables
     from cflag_theory.files import check_file_writable
     from cflag_theory.kernels import simulate, write_trace
-    from cflag_theory.studies.inputs import Columns, read_algorithm, read_memory, read_problem
+    from cflag_theory.studies.inputs import read_algorithm, read_problem
 
     if out is not None:
         check_file_writable(out, begins=b"PK")
-    columns = Columns(
-        label_column, task_column, client_column, positive, potential, features, missing, scale, tuple(read or ())
-    )
-    build = partial(
-        read_problem,
-        problem=problem,
-        dials=dial or (),
-        data=data,
-        clients=clients,
-        zeta=zeta,
-        past_classes=past_classes,
-        current_classes=current_classes,
-        seed=seed,
-    )
-    if describe:
-        tables.describe(lambda columns: build(columns=columns), columns, format)
+    build = partial(read_problem, **{**real.split(), "problem": problem, "dials": dial or (), "seed": seed})
+    if real.describe:
+        tables.describe(lambda columns: build(columns=columns), real.columns, format)
         return
-    chosen = build(columns=columns)
+    chosen = build()
     row = read_algorithm(algorithm, set_ or ())
+    if beta is None:
+        raise _no_step(float(chosen.constants["L"].value), local_steps, memory=row.memory and not alpha)
     # Where f is g, a memory of f is used only if it is asked for.
-    asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
+    asked = row.memory or kept != Kept()
     begun = time.monotonic()
     trace = simulate(
         chosen,
@@ -117,9 +74,7 @@ def simulate_command(
         beta=beta,
         local_steps=local_steps,
         rounds=rounds,
-        memory=read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None)
-        if asked or not chosen.evolving
-        else None,
+        memory=kept.read(data=real.data is not None) if asked or not chosen.evolving else None,
         participants=participants,
         replicas=replicas,
         seed=seed,
@@ -143,6 +98,13 @@ def simulate_command(
         typer.echo(f"  functions ran in Python{speed}")
     if out is not None:
         typer.echo(f"trace: {out}")
+
+
+def _no_step(L: float, E: int, *, memory: bool) -> InvalidInput:
+    """What to say where no step size is given, with those that `cflag forgetting` takes."""
+    error = InvalidInput(f"a step size is missing; L is {L:.4g}, E is {E}")
+    error.add = (f"--beta={1 / (3 * L * E):.3g}", *([f"--alpha={1 / (2 * L):.3g}"] if memory else ()))
+    return error
 
 
 def _engine(device: str) -> str:

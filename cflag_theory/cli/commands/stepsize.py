@@ -43,12 +43,10 @@ _OUTPUT = "Output"
 
 
 def stepsize_command(
-    paper: Annotated[
-        Whose, typer.Option(help="c-flag, cfl, or both, with K = E and eta_l = beta.", rich_help_panel=_ANY)
-    ] = Whose.c_flag,
+    paper: Annotated[Whose, typer.Option(help="c-flag, cfl or both.", rich_help_panel=_ANY)] = Whose.c_flag,
     L: Annotated[float | None, _in(_ANY, "--L", help="Smoothness constant, of every component.")] = None,
     T: Annotated[int | None, typer.Option("--T", help="Rounds.", rich_help_panel=_ANY)] = None,
-    epsilon: Annotated[float | None, _in(_ANY, help="Target: the rounds to it, and the best step sizes.")] = None,
+    epsilon: Annotated[float | None, _in(_ANY, help="Target: rounds to it, best step sizes.")] = None,
     gap: Annotated[float | None, _in(_ANY, help="f(x_0) - inf f.")] = None,
     N: Annotated[int | None, typer.Option("--N", help="Clients.", rich_help_panel=_ANY)] = None,
     m: Annotated[float | None, _in(_C, "--m", help="Bias constant of (27).")] = None,
@@ -70,11 +68,9 @@ def stepsize_command(
     ] = None,
     from_trace: Annotated[
         Path | None,
-        typer.Option(help="A Trace; missing numbers are estimated from it, L, m and r from below.", rich_help_panel=_C),
+        typer.Option(help="A Trace: missing numbers are estimated from it.", rich_help_panel=_C),
     ] = None,
-    lowest: Annotated[
-        float | None, _in(_C, help="A lower bound of the losses, to estimate L from a Trace; often 0.")
-    ] = None,
+    lowest: Annotated[float | None, _in(_C, help="A lower bound of the losses; often 0.")] = None,
     K: Annotated[int | None, typer.Option("--K", help="Local steps a round.", rich_help_panel=_F)] = None,
     eta_l: Annotated[float | None, _in(_F, help="Local step size.")] = None,
     eta_g: Annotated[float | None, _in(_F, help="Global step size; default: 1.")] = None,
@@ -91,7 +87,7 @@ def stepsize_command(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Figure of the bounds over both step sizes: .png, .svg or .pdf.", rich_help_panel=_OUTPUT),
+        typer.Option(help="Figure of the safe plane: .png, .svg or .pdf.", rich_help_panel=_OUTPUT),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for step_sizes.json and the figure.", rich_help_panel=_OUTPUT)
@@ -101,8 +97,7 @@ def stepsize_command(
     """Say which step sizes are safe, and what is then proved.
 
     Without step sizes: the largest safe ones, and what the paper asks for. With them: whether they are safe. With
-    --epsilon: the best ones for this target. --details lists the conditions of the paper and those of our own theorems,
-    and bounds, each with what it still needs. Numbers may be fractions, such as 1/3.
+    --epsilon: the best ones for this target. Numbers may be fractions, such as 1/3. Both papers: K = E, eta_l = beta.
     """
     given: dict[str, Any] = {name: value for name, value in locals().items() if name in _KNOWN and value is not None}
     _check_options(paper, given, from_trace, lowest, plot)

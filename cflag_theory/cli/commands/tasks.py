@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, LevelOption, ReplicasOption, require_fitting
-from cflag_theory.cli.options import ClientsOption, DataOption, LabelColumnOption, StepsOption
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study, take_folder
+from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, ReplicasOption, require_fitting
+from cflag_theory.cli.options import DATA, DialOption, Real, StepsOption, takes_groups
+from cflag_theory.cli.shell import (
+    DetailsOption,
+    Format,
+    FormatOption,
+    SeedOption,
+    progress_bar,
+    show_study,
+    take_folder,
+)
 from cflag_theory.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from cflag_theory.kernels import TaskSequence
+    from cflag_theory.studies.inputs import Columns
 
 _LEARNERS: Sequence[str] = (
     "fedtrack",
@@ -22,23 +34,20 @@ _LEARNERS: Sequence[str] = (
 )
 
 
+@takes_groups("past_classes", "current_classes", "task_column")
 def tasks_command(
+    real: Real,
     learner: Annotated[
         list[str] | None,
         typer.Option(
             help="ALGORITHM, or with a memory step ALGORITHM/BUFFER/SIZE, such as c_flag/ring/20; repeatable."
         ),
     ] = None,
-    data: DataOption = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="Classes of one task of real data, such as 0-1, in order; repeatable.")
+        list[str] | None,
+        typer.Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=DATA),
     ] = None,
-    label_column: LabelColumnOption = None,
-    dial: Annotated[
-        list[str] | None, typer.Option("--dial", help="A dial of the synthetic tasks, such as tasks=5; repeatable.")
-    ] = None,
-    clients: ClientsOption = 5,
-    zeta: LevelOption = None,
+    dial: DialOption = None,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
     local_steps: StepsOption = 10,
@@ -46,6 +55,7 @@ def tasks_command(
     first_rounds: Annotated[int | None, typer.Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
     replicas: ReplicasOption = 8,
     seed: SeedOption = 0,
+    details: DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -58,31 +68,40 @@ def tasks_command(
     Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.files import as_file_name
+    from cflag_theory.cli.tables.trace import describe
     from cflag_theory.kernels import load_tasks, random_tasks
     from cflag_theory.kernels.problems.by_name import with_dials
     from cflag_theory.kernels.problems.tasks import PAIRS
     from cflag_theory.studies.forgetting.heterogeneity import Setting
     from cflag_theory.studies.forgetting.task_paths import read_learner
     from cflag_theory.studies.forgetting.tasks import task_study
-    from cflag_theory.studies.inputs import Columns, classes, read_dials
+    from cflag_theory.studies.inputs import classes, data_split, read_dials, require_data
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
         take_folder(out)
-    require_fitting(data, dial=dial, zeta=zeta, task=task)
+    require_fitting(real, dial=dial, task=task)
     learners = [read_learner(words) for words in learner or _LEARNERS]
-    sequences = []
-    if data is None:
-        sequences.append(with_dials("the synthetic sequence", random_tasks, {"seed": seed, **read_dials(dial or ())}))
-    if data is not None or not dial:
-        source = data or "digits"
+    split, source = real.split(), real.data or "digits"
+    split.pop("data")
+
+    def real_tasks(columns: Columns) -> TaskSequence:
         groups = [classes(words, "task", source) for words in task] if task else PAIRS
-        split = {"clients": clients, "zeta": 1.0 if zeta is None else zeta, "seed": seed}
+        return load_tasks(source, tasks=groups, seed=seed, **data_split(source, **{**split, "columns": columns}))
+
+    if real.describe:
+        describe(lambda columns: real_tasks(columns).problem, real.columns, format)
+        return
+    sequences = []
+    if real.data is None:
+        sequences.append(with_dials("the synthetic sequence", random_tasks, {"seed": seed, **read_dials(dial or ())}))
+        if dial:
+            require_data(**split)
+    if real.data is not None or not dial:
         try:
-            sequences.append(load_tasks(source, tasks=groups, **split, **Columns(label_column).words(source)))
+            sequences.append(real_tasks(real.columns))
         except MissingExtra as error:
-            if data is not None:
+            if real.data is not None:
                 raise
             typer.echo(f"Without real data: {error}", err=True)
     with progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
@@ -102,7 +121,8 @@ def tasks_command(
         out,
         "tasks",
         format=format,
-        figures=lambda draw: {f"tasks_{as_file_name(one['title'])}": draw.tasks_figure(one) for one in results},
         shown=studies,
         table=tables_forgetting.tasks,
+        details=details,
+        rest="Each task",
     )

@@ -21,16 +21,17 @@ _MARKS = {"fits": "green", "disagrees": "red", "odd": "yellow"}
 _STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "red", UNDECIDED: "yellow", NOT_RUN: "dim"}
 
 
-def results(summary: Summary) -> None:
-    """One run: the metrics of every method, then every accuracy matrix."""
+def results(summary: Summary, *, details: bool) -> None:
+    """One run: who is best, the metrics of every method; with details other definitions and every accuracy matrix."""
     console = Page()
-    console.say(summary.title, style="bold")
+    console.say(summary.title + _best(summary.methods), style="bold")
     seeds = max((found.seeds for found in summary.methods), default=0)
     spread = "mean +- standard deviation over seeds" if seeds > 1 else "one seed"
     console.say(f"  percent; {summary.rounds} rounds a task; {spread}")
     for note in summary.notes:
         console.say("  " + note)
-    for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
+    others = [("Other definitions, means", [name for name in WORDS if name not in _MAIN])] if details else []
+    for title, names in [("", _MAIN), *others]:
         if title:
             console.say(title, style="italic")
         head = ["method", *(WORDS[name] for name in names), *(_COST if names == _MAIN else ())]
@@ -48,8 +49,22 @@ def results(summary: Summary) -> None:
         for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
             if count:
                 console.say(f"{name_of(found)}: {count} of {found.seeds} seeds {words}\n", style="red")
-    for found in summary.methods:
+    for found in summary.methods if details else ():
         _matrix(console, found)
+
+
+def _best(methods: Sequence[MethodSummary]) -> str:
+    """The methods with the highest accuracy and with the least forgetting, in means over seeds."""
+    means = [
+        {name_of(one): value.mean for one in methods if (value := one.metrics[name]) is not None}
+        for name in ("average_accuracy", "forgetting")
+    ]
+    if len(methods) < 2 or not all(means):
+        return ""
+    best, least = max(means[0], key=means[0].__getitem__), min(means[1], key=means[1].__getitem__)
+    return (
+        f": on average {best} is most accurate, {means[0][best]:.1f} %; {least} forgets least, {means[1][least]:.1f} %"
+    )
 
 
 def cost(found: MethodSummary) -> list[str]:

@@ -8,10 +8,13 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.claims.engine.claim import MEANINGS
+from cflag_theory.cli.errata import WRONG, Found, counted
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import GRAVITY, REFUTES, Verdict
 
+#: Statements of a paper that are listed; its errata have all.
+MOST = 30
 COLOURS = {
     "holds": "green",
     "loose": "cyan",
@@ -86,6 +89,21 @@ def summary(verdicts: Sequence[Verdict], *, looked: bool = False) -> None:
         console.say(f"z3 and {instances} exact instances contradict none of these")
     _besides(console, verdicts)
     console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
+
+
+def wrong(found: Sequence[Found], faulty: Sequence[Found], loose: Sequence[Found], left: Sequence[Found]) -> None:
+    """How many statements of a paper have which fault, and the gravest of them."""
+    console = Page()
+    console.say(counted(found, faulty, loose, left), style="bold")
+    order = [*WRONG]
+    gravest = sorted(faulty, key=lambda one: -order.index(one[2].verdict))
+    rows = [
+        (verdict.claim.id, part.key, verdict.claim.where, WRONG[state.verdict], verdict.claim.title)
+        for verdict, part, state in gravest[:MOST]
+    ]
+    console.table(("claim", "part", "place", "fault", "title"), rows)
+    more = f"{len(faulty) - MOST} more, and " if len(faulty) > MOST else ""
+    console.say(f"{more}counterexamples, corrections and proofs: --out errata.md, or errata.tex")
 
 
 def own(verdicts: Sequence[Verdict]) -> None:

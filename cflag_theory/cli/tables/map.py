@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from cflag_theory.claims.book import Book
 from cflag_theory.claims.ledger import BOOK
@@ -10,20 +10,22 @@ from cflag_theory.claims.uses import Arrow
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
 
+#: How far a tree goes without details.
+DEPTH = 2
 
-def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, str], book: Book = BOOK) -> None:
-    """One claim, the claims that it uses and those that use it, indented."""
+
+def tree(
+    start: str,
+    paper: str,
+    among: Collection[Arrow],
+    labels: Mapping[str, str],
+    book: Book = BOOK,
+    *,
+    details: bool = False,
+) -> None:
+    """One claim and whether it rests on what is false; then the claims that it uses and those that use it, indented."""
     console = Page()
     console.say(_named(start, labels, book), style="bold")
-    for title, ends in (
-        ("It uses", lambda arrow: (arrow.user, arrow.used)),
-        ("Used by", lambda arrow: (arrow.used, arrow.user)),
-    ):
-        console.say("")
-        console.say(f"{title}:", style="bold")
-        if not _branch(console, start, among, labels, ends, 1, {start}, book):
-            console.say("  nothing")
-    console.say("")
     found = [one for one in breaks(paper, labels, book) if start in one.fates]
     if found:
         console.say(
@@ -33,10 +35,23 @@ def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, 
         console.say(f"{start} is {words}.")
     if others := stand_ins(start, labels, book):
         console.say(f"Its notes point to theorems of ours: {', '.join(others)}.")
+    cut = False
+    for title, ends in (
+        ("It uses", lambda arrow: (arrow.user, arrow.used)),
+        ("Used by", lambda arrow: (arrow.used, arrow.user)),
+    ):
+        console.say("")
+        console.say(f"{title}:", style="bold")
+        lines = [*_branch(start, among, labels, ends, 1, {start}, book)]
+        shown = [line for depth, line in lines if details or depth <= DEPTH]
+        for line in shown or ["  nothing"]:
+            console.say(line)
+        cut = cut or len(shown) < len(lines)
+    if cut:
+        console.say("\nWhat these rest on in turn: --details.")
 
 
 def _branch(
-    console: Page,
     id: str,
     among: Collection[Arrow],
     labels: Mapping[str, str],
@@ -44,7 +59,7 @@ def _branch(
     depth: int,
     told: set[str],
     book: Book,
-) -> bool:
+) -> Iterator[tuple[int, str]]:
     near: dict[str, Arrow] = {}
     for arrow in among:
         here, there = ends(arrow)
@@ -54,10 +69,9 @@ def _branch(
         known = other in told
         told.add(other)
         said = f"{arrow.place}: {arrow.words}" if arrow.kind == "printed" else _kind(arrow, book)
-        console.say(f"{'  ' * depth}{_named(other, labels, book)}{', see above' if known else ''}  ({said})")
+        yield depth, f"{'  ' * depth}{_named(other, labels, book)}{', see above' if known else ''}  ({said})"
         if not known:
-            _branch(console, other, among, labels, ends, depth + 1, told, book)
-    return bool(near)
+            yield from _branch(other, among, labels, ends, depth + 1, told, book)
 
 
 def _kind(arrow: Arrow, book: Book) -> str:

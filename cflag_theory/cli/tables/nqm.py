@@ -11,16 +11,18 @@ from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.rates.cfl import CFLRate
 
 
-def nqm(found: Mapping[str, Any]) -> None:
-    """Everything that `nqm.table3.nqm_study` found."""
+def nqm(found: Mapping[str, Any], *, details: bool) -> None:
+    """How much of Table 3 and of the text is reproduced; with details everything that `nqm.table3.nqm_study` found."""
     console = Page()
-    setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
-    console.say(f"Parameters the paper omits: {setting}\n")
     _headline(console, found["grids"])
-    _table3(console, found["table"])
+    _table3(console, found["table"], details)
     _sentences(console, found["sentences"])
-    _beside(console, found)
-    if found["search"]:
+    setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
+    console.say(f"Parameters the paper omits: {setting}")
+    if details:
+        console.print()
+        _beside(console, found)
+    if details and found["search"]:
         _search(console, found["search"])
 
 
@@ -46,7 +48,7 @@ def _headline(console: Page, grids: list[dict[str, Any]]) -> None:
     )
 
 
-def _table3(console: Page, entries: list[dict[str, Any]]) -> None:
+def _table3(console: Page, entries: list[dict[str, Any]], details: bool) -> None:
     names = list(dict.fromkeys(entry["cell"] for entry in entries))
     methods = list(dict.fromkeys(entry["method"] for entry in entries))
     rows: list[list[str | Text]] = []
@@ -61,7 +63,8 @@ def _table3(console: Page, entries: list[dict[str, Any]]) -> None:
         rows.append(["  ratio", *(Text(f"{e['ratio']:.2f}", style="green" if e["agrees"] else "red") for e in chosen)])
         losses.append(["  at printed", *(f"{entry['printed_loss']:.3g}" for entry in chosen)])
     _grid(console, "Table 3, by exact moments: best learning rates", ["", *names], rows)
-    _grid(console, "The criterion at the best and at the printed rates", ["", *names], losses)
+    if details:
+        _grid(console, "The criterion at the best and at the printed rates", ["", *names], losses)
     compared = [entry for entry in entries if entry["printed"] is not None]
     wrong = [f"{entry['method']} {entry['cell']}" for entry in compared if not entry["agrees"]]
     agree = f"{len(compared) - len(wrong)} of {len(compared)} entries agree within 0.005 or 10 %"
@@ -69,7 +72,8 @@ def _table3(console: Page, entries: list[dict[str, Any]]) -> None:
 
 
 def _sentences(console: Page, sentences: list[dict[str, Any]]) -> None:
-    console.say("Sentences of Sec. 5.1.2 in this setting", style="italic")
+    hold = sum(row["holds"] for row in sentences)
+    console.say(f"Of {len(sentences)} sentences of Sec. 5.1.2, {hold} hold in this setting", style="bold")
     for row in sentences:
         mark = Text("holds  ", style="green") if row["holds"] else Text("fails  ", style="red")
         where = f" Fails in {', '.join(row['fails_in'])}." if row["fails_in"] else ""
@@ -116,15 +120,26 @@ def _search(console: Page, search: Mapping[str, Any]) -> None:
         console.say(f"  {row['sentence']}: in {share:.0f} % of the settings")
 
 
-def cfl_rate(study: CFLRate) -> None:
-    """One rate study of FedAvg and CFL."""
+def cfl_rate(study: CFLRate, *, details: bool) -> None:
+    """One rate study of FedAvg and CFL: where they end; with details every quantity of both."""
     console, model = Page(), study.model
-    console.say(study.title, style="bold")
+    console.say(f"{study.title}: {study.finding}.", style="bold")
     console.say(
         f"  d = {model.dimension}, N = {model.clients}, K = {model.K}; L = {model.L:g}, mu = {model.mu:g}, "
         f"G = {model.G:g}, D = {model.D:g}, sigma = {model.sigma:.3g}, I = {model.information_loss:g}; "
         f"{study.replicas} replicas, seed {study.seed}"
     )
+    if not details:
+        ends = [
+            [str(T), *(f"{rate.last[k]:.3e}" for rate in study.methods), f"{study.floor[k]:.3e}"]
+            for k, T in enumerate(study.horizons)
+        ]
+        console.table(["T", *(f"{rate.method}: expected f(w_T) - f*" for rate in study.methods), "floor"], ends)
+        for rate in study.methods:
+            least = min(printed / mean for printed, mean in zip(rate.printed, rate.mean, strict=True))
+            console.say(f"  {rate.method}: printed rate / exact is at least {least:.3g}; fitted slope {rate.slope:.3f}")
+        console.print()
+        return
     for rate in study.methods:
         rows: list[list[str | Text]] = []
         for place, T in enumerate(study.horizons):

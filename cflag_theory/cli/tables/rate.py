@@ -8,13 +8,13 @@ from cflag_theory.studies.rates.families import RateFamily
 from cflag_theory.studies.rates.past_task import Curve, Rate
 from cflag_theory.studies.rates.statistics import FIT_RULE, Fit
 
-#: Horizons behind a slope that is said, and a growth of the mean over t that is.
-_HORIZONS, _GROWN = 4, 10.0
+#: A growth of the mean over t that is said.
+_GROWN = 10.0
 _GRADIENTS = {"f": "|grad f|^2", "g": "|grad g|^2", "h": "|grad h~|^2"}
 
 
-def rate(study: Rate) -> None:
-    """One rate study: the setting, f at every horizon, what g and h~ do, the bounds and why they apply or not."""
+def rate(study: Rate, *, details: bool = False) -> None:
+    """One rate study: what was measured, and the bounds that are proved; with details all slopes and all bounds."""
     console = Page()
     console.say(f"{study.title}: {answer(study)}", style="bold")
     if study.exact is not None:
@@ -43,35 +43,43 @@ def rate(study: Rate) -> None:
     for T, count in zip(study.horizons, study.diverged, strict=True):
         if count:
             console.say(f"  T = {T}: {count} of {study.replicas} replicas diverged")
-    for key, curve in study.curves.items():
+    if not details:
+        proved = [
+            f"{one.claim} ({last}, {one.of} of {_GRADIENTS[one.quantity]})"
+            for one in study.bounds
+            if one.proved and (last := _quotient(one.values[-1], _side(study, one)[-1]))
+        ]
+        T = study.horizons[-1]
+        console.say(f"  proved bounds / measured at T = {T}: {', '.join(proved)}" if proved else "  no bound is proved")
+    for key, curve in study.curves.items() if details else ():
         for name, found in (("min", curve.fit), ("mean", curve.mean_fit)):
             console.say(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}")
-    console.say(f"  fitted on {FIT_RULE}")
-    if study.bounds:
+    if details:
+        console.say(f"  fitted on {FIT_RULE}")
         console.say("  bound / measured value, at the smallest and at the largest T:")
-    for one in study.bounds:
-        console.say(f"    {_bound(study, one)}")
+        for one in study.bounds:
+            console.say(f"    {_bound(study, one)}")
     console.print()
 
 
 def answer(study: Rate) -> str:
-    """What was measured of the objective, in a sentence; a slope only from four horizons and with a sign."""
+    """What was measured of the objective, in a sentence."""
     own, of_own = _GRADIENTS[study.objective], study.curves[study.objective]
     words = f"min over t of {own} is {of_own.min_mean[-1]:.3g} at T = {study.horizons[-1]}"
     fit = of_own.fit
-    if fit is not None and sum(fit.first <= T <= fit.last for T in study.horizons) >= _HORIZONS:
-        low, high = fit.interval
-        if high < 0:
-            words += f" and falls like T^{fit.slope:.2f} (95%: {low:.2f} to {high:.2f})"
-        elif low > 0:
-            words += f" and grows like T^{fit.slope:.2f} (95%: {low:.2f} to {high:.2f})"
+    if fit is not None and fit.shows == "floor":
+        words += ", a floor"
+    elif fit is not None and fit.shows != "few":
+        moves = "grows" if fit.slope > 0 else "falls"
+        words += f" and {moves} like T^{fit.slope:.2f}" if fit.shows == "slope" else ", its slope is open"
+        words += f" (95%: {fit.interval[0]:.2f} to {fit.interval[1]:.2f})"
     first, last = of_own.mean[0], of_own.mean[-1]
     if first is not None and last is not None and not last < _GROWN * first:
         words += f"; its mean over t grows to {last:.3g}, so take smaller step sizes (cflag stepsize)"
     return words + "."
 
 
-def family(found: RateFamily) -> None:
+def family(found: RateFamily, *, details: bool = True) -> None:
     """What every value of the dial gives."""
     console = Page()
     console.say(f"{found.studies[0].title}: {found.varied} varied", style="bold")

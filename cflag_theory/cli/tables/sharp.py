@@ -18,12 +18,13 @@ _SHOWN = 9
 _DIGITS = 9
 
 
-def sharp(found: Sharp) -> None:
-    """Everything that `worst_cases.constants.sharp` found."""
+def sharp(found: Sharp, *, details: bool) -> None:
+    """How much of its constant each lemma needs; with details everything that `worst_cases.constants.sharp` found."""
     console = Page(_WIDTH)
     lemmas = [[row for row in found.rows if row.lemma == id] for id in dict.fromkeys(row.lemma for row in found.rows)]
-    for rows in lemmas:
-        _answer(console, [row for row in rows if row.in_range])
+    _answer(console, [[row for row in rows if row.in_range] for rows in lemmas], found.ranges)
+    if not details:
+        return
     for rows in lemmas:
         _lemma(console, rows)
     _legend(console, found.rows)
@@ -41,12 +42,48 @@ _HOW = {
 }
 
 
-def _answer(console: Page, rows: Sequence[Row]) -> None:
-    """How much of its constant a lemma needs, in the range for which it is printed."""
-    if rows:
-        share = max(float(row.worst) / float(row.printed) for row in rows)
-        true = "true" if all(row.holds for row in rows) else "not always true"
-        console.say(f"{rows[0].where} is {true} at these n, E and beta L E, and needs {share:.3g} of its constant.")
+def _answer(console: Page, lemmas: Sequence[Sequence[Row]], ranges: Sequence[Range]) -> None:
+    """How much of its constant a lemma needs, in the range for which it is printed, and how far that range goes."""
+    told = [
+        (rows[0].where, all(row.holds for row in rows), max(float(row.worst) / float(row.printed) for row in rows))
+        for rows in lemmas
+        if rows
+    ]
+    if not told:
+        return
+    needs = max(share for *_, share in told)
+    wrong = [where for where, true, _ in told if not true]
+    said = f"{', '.join(wrong)}: not always true" if wrong else "All lemmas are true"
+    console.say(
+        f"{said} at these n, E and beta L E in the range that is printed; they need at most {needs:.3g} of their "
+        "constants.",
+        style="bold",
+    )
+    console.print()
+    largest = {one.where: _range(one) for one in ranges}
+    rows = [(where, "yes" if true else "no", f"{share:.3g}", *largest[where]) for where, true, share in told]
+    head = (
+        "lemma",
+        "true",
+        "of its constant",
+        "printed up to beta L E",
+        "true for all n, E up to",
+        "times the paper's",
+    )
+    console.table(head, rows)
+    unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
+    if unproved:
+        console.say(f"{', '.join(unproved)}: by an argument that is not machine-checked.")
+    console.print()
+
+
+def _range(one: Range) -> tuple[str, str, str]:
+    """The largest beta L E of the paper, the largest for all n and E, and their quotient."""
+    best = one.largest_for_all
+    printed = "any" if one.printed is None else str(one.printed)
+    if best is None:
+        return printed, "any", ""
+    return printed, f"{float(best[0]):.6f}", "" if one.printed is None else f"{float(best[0] / one.printed):.4g}"
 
 
 def _lemma(console: Page, rows: Sequence[Row]) -> None:
@@ -117,23 +154,16 @@ def _ranges(console: Page, ranges: Sequence[Range]) -> None:
     shown = [
         (
             one.where,
-            "any" if one.printed is None else str(one.printed),
+            _range(one)[0],
             str(one.n),
             str(one.local_steps),
             "any" if one.largest is None else f"{float(one.largest[0]):.6f}",
-            "any" if one.largest_for_all is None else f"{float(one.largest_for_all[0]):.6f}",
-            ""
-            if one.largest_for_all is None or one.printed is None
-            else f"{float(one.largest_for_all[0] / one.printed):.4g}",
+            *_range(one)[1:],
         )
         for one in ranges
     ]
     head = ["lemma", "paper", "n", "E", "largest", "largest for all n, E", "times the paper's"]
     _table(console, "Largest beta L E at which the printed inequality is true", head, shown)
-    unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
-    if unproved:
-        console.say(f"{', '.join(unproved)}: by an argument that is not machine-checked.")
-        console.print()
 
 
 def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:

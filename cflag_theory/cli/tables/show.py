@@ -27,19 +27,22 @@ OUTLINE = 12
 VERSIONS = {"both": "", "2022": " (2022 version only)", "later": " (not in the 2022 version)"}
 
 
-def claim(verdict: Verdict) -> None:
-    """Everything about one claim."""
+def claim(verdict: Verdict, *, details: bool) -> None:
+    """What one claim says, whether it holds, why not, and what to say instead; with details everything."""
     console = Page()
     subject = verdict.claim
     console.say(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold")
     console.print(Text("verdict: " if verdict.is_claim else "") + label(verdict, ", ") + Text(f": {verdict.meaning}"))
     for part, found in zip(subject.parts, verdict.parts, strict=True):
-        _part(console, verdict, part, found)
+        _part(console, verdict, part, found, details)
+    if not details:
+        console.say("\nProofs, who checked what, symbols and notes: --details.")
+        return
     _section(console, "symbols", [f"{letter}: {words}" for letter, words in letters(verdict).items()])
     _section(console, "notes", subject.notes)
 
 
-def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> None:
+def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict, details: bool) -> None:
     id = verdict.claim.id
     if len(verdict.parts) > 1:
         console.print()
@@ -51,18 +54,22 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
         console.say(f"read as: {part.reading}")
     _section(console, "printed", [line for one in of_part(id, part.key) for line in quotation(one)])
     decided = "theorem" if verdict.claim.paper == "ours" else "statement that is checked"
-    _stated(console, decided, part.printed)
-    for item in verdict.evidence:
-        if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
+    _stated(console, decided, part.printed, details)
+    against = [e for e in verdict.evidence if (e.part, e.on, e.finding) == (part.key, "printed", REFUTES)]
+    exact = [item for item in against if item.kind in REFUTING]
+    for item in against:
+        if details or item in exact[:1] or not exact:
             title = failure(item) if found.kind == "claim" else f"where it does not hold ({item.kind})"
             _section(console, title, counterexample(item))
     if part.repair:
         console.print()
         name = f"repair ({part.repair.kind})" if found.kind == "claim" else "condition"
         console.say(f"{name}: {part.repair.words}", style="bold")
-        _stated(console, "", part.repair.statement)
+        _stated(console, "", part.repair.statement, details)
     if part.sharp:
-        _stated(console, "sharper", part.sharp.statement)
+        _stated(console, "sharper", part.sharp.statement, details)
+    if not details:
+        return
     _section(console, "checks", checked(verdict, part.key))
     for theorem in {one["name"]: one for one in theorems(verdict, part.key)}.values():
         axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
@@ -122,7 +129,7 @@ def theorems(verdict: Verdict, key: str | None = None) -> list[dict[str, Any]]:
 def replay(verdict: Verdict) -> None:
     """The counterexamples alone, as they were just replayed."""
     console = Page()
-    refuted = [item for item in verdict.evidence if (item.on, item.finding) == ("printed", REFUTES)]
+    refuted = [e for e in verdict.evidence if (e.on, e.finding) == ("printed", REFUTES) and e.kind in REFUTING]
     if not refuted:
         console.say(f"{verdict.claim.id} has the verdict {verdict.verdict}: there is no counterexample to replay")
     for item in refuted:
@@ -132,12 +139,16 @@ def replay(verdict: Verdict) -> None:
         _section(console, "values", [f"{name} = {value}" for name, value in item.data.get("values", {}).items()])
 
 
-def _stated(console: Page, title: str, statement: Statement) -> None:
+def _stated(console: Page, title: str, statement: Statement, details: bool) -> None:
     _section(console, title, _relation(statement))
     assumed = assumptions(statement)
     _section(console, "under", [fact.told for fact in assumed])
     where = [fact for fact in statement.definitions if fact not in assumed]
-    _section(console, "where", [f"{fact.told}  [{in_text(fact.relation)}]" for fact in where])
+    shown = {fact.told: in_text(fact.relation) for fact in where}
+    same = {told for told, formula in shown.items() if told.rstrip(".") == formula}
+    _section(console, "where", [told if told in same else f"{told}  [{formula}]" for told, formula in shown.items()])
+    if not details:
+        return
     _section(console, "in the algorithm", [fact.words for fact in settings(statement)])
     _section(console, "proof", outline(statement))
 
@@ -162,7 +173,11 @@ def outline(statement: Statement) -> list[str]:
 
 
 def _relation(statement: Statement) -> list[str]:
-    return [statement.words] if statement.relation is None else [statement.words, in_text(statement.relation)]
+    if statement.relation is None:
+        return [statement.words]
+    formula = in_text(statement.relation)
+    # Words that were made of the relation and its hypotheses, which follow.
+    return [formula] if statement.words.startswith(formula) else [statement.words, formula]
 
 
 def _section(console: Page, title: str, lines: Sequence[str]) -> None:

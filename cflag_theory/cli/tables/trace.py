@@ -62,6 +62,14 @@ def _finite(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"
 
 
+_ENDS = {
+    "h": "h~",
+    "grad_f2": "||grad f||^2",
+    "grad_g2": "||grad g||^2",
+    "grad_h2": "||grad h~||^2",
+    "grad_memory2": "||grad f_memory||^2",
+    "b2": "||b||^2",
+}
 _WORDS = {
     "mean_Gamma": "mean of Gamma(t)",
     "m_met": "largest m observed",
@@ -78,11 +86,15 @@ def trace(summary: Mapping[str, Any]) -> None:
     fall = ""
     if "grad_f2" in start and "grad_f2" in end:
         fall = f"; ||grad f||^2 goes from {start['grad_f2']:.4g} to {end['grad_f2']:.4g}"
-    runs = f"{summary['rounds']} rounds, {summary['replicas']} replicas"
+    many = summary["replicas"]
+    runs = f"{summary['rounds']} rounds, {many} replica{'s' if many > 1 else ''}"
     console.say(f"{summary['problem']}: {runs}{fall}", style="bold")
     for note in summary["notes"]:
         console.say("  " + note)
-    rows = [(name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in end.items()]
+    rows = [
+        (_ENDS.get(name, name), f"{start[name]:.6g}" if name in start else "", f"{value:.6g}")
+        for name, value in end.items()
+    ]
     console.table(("mean over replicas", "at x_0", "at x_T"), rows)
     for name, words in _WORDS.items():
         if name in summary:

@@ -106,10 +106,27 @@ class AdaptiveRates:
     seed: int
     rules: tuple[Adapted, ...]
 
+    @property
+    def finding(self) -> str:
+        """The rule with the least gradient of f at the end, and what it costs in that of g."""
+        ends = {rule.words: rule.values for rule in self.rules if "floor_f" in rule.values}
+        if not ends:
+            return "no rule stays finite"
+        best, other = (min(ends, key=lambda words: ends[words][key].mean) for key in ("floor_f", "floor_g"))
+        g, g2 = (ends[name]["floor_g"].mean for name in (best, other))
+        said = f"least |grad f|^2 with {best}"
+        if g <= 1.1 * g2:
+            return f"{said}, and no rule has less |grad g|^2"
+        cost = f"{g / g2:.2g} times" if g2 > 0 else "more than"
+        if len(ends) > 2 and g >= max(one["floor_g"].mean for one in ends.values()):
+            return f"{said}, but the most |grad g|^2: {cost} that with {other}"
+        return f"{said}, but {cost} the |grad g|^2 with {other}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
         return asdict(self) | {
-            "quantities": {key: [words, list(claims)] for key, (words, claims) in QUANTITIES.items()}
+            "finding": self.finding,
+            "quantities": {key: [words, list(claims)] for key, (words, claims) in QUANTITIES.items()},
         }
 
 

@@ -7,7 +7,7 @@ transference (> 0), client by client, and its weighted sum does so for the serve
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -212,32 +212,59 @@ def sentences(found: Sequence[Forgetting]) -> list[str]:
 
     A statement is settled if the intervals over replicas do not overlap.
     """
-    words = []
+    return [
+        f"{study}, {of}: {numbers}; {_SAYS[statement]}; {verdict}"
+        for study, statement, of, numbers, verdict in _compared(found)
+    ]
+
+
+def answers(found: Sequence[Forgetting]) -> list[str]:
+    """The same in one sentence a study and statement, without numbers."""
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for study, statement, of, _, verdict in _compared(found):
+        groups.setdefault((study, statement), {}).setdefault(verdict, []).append(of)
+    said = {key: [f"{_SHORT[verdict]} {', '.join(of)}" for verdict, of in one.items()] for key, one in groups.items()}
+    return [f"{study}: {_SAYS[statement]}: {'; '.join(words)}." for (study, statement), words in said.items()]
+
+
+_SAYS = {
+    "spread": "by Sec. 7 Gamma(t) varies most at low heterogeneity",
+    "largest": "by Sec. 7 adaptive rates lower the largest Gamma(t)",
+}
+
+
+def _compared(found: Sequence[Forgetting]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Study, statement, row or level, what was measured, and whether the runs agree."""
     for study in dict.fromkeys(one.study for one in found):
         mine = {(one.level, one.algorithm): one for one in found if one.study == study}
         for row in dict.fromkeys(algorithm for _, algorithm in mine):
             spread = [mine[level, row].variation for level in HETEROGENEITY if (level, row) in mine]
             if len(spread) == len(HETEROGENEITY):
                 low, medium, high = spread
-                words.append(
-                    f"{study}, {row}: the spread of Gamma(t) over the rounds is {low.mean:.3g} at low, "
-                    f"{medium.mean:.3g} at medium and {high.mean:.3g} at high heterogeneity; Sec. 7 has the "
-                    "most at low heterogeneity; " + _verdict(low, [medium, high])
+                numbers = (
+                    f"the spread of Gamma(t) over the rounds is {low.mean:.3g} at low, {medium.mean:.3g} at medium and "
+                    f"{high.mean:.3g} at high heterogeneity"
                 )
+                yield study, "spread", row, numbers, _verdict(low, [medium, high])
         for level in dict.fromkeys(level for level, _ in mine):
             constant, adaptive = (mine.get((level, row)) for row in ROWS)
             if constant and adaptive:
-                words.append(
-                    f"{study}, {adaptive.words}: the largest Gamma(t) is {adaptive.largest.mean:.3g} with adaptive and "
-                    f"{constant.largest.mean:.3g} with constant rates; by Sec. 7 adaptive rates "
-                    "lower it; " + _verdict(constant.largest, [adaptive.largest])
+                numbers = (
+                    f"the largest Gamma(t) is {adaptive.largest.mean:.3g} with adaptive and "
+                    f"{constant.largest.mean:.3g} with constant rates"
                 )
-    return words
+                yield study, "largest", adaptive.words, numbers, _verdict(constant.largest, [adaptive.largest])
+
+
+_AGREE, _DIFFER, _OPEN = (
+    "the runs agree",
+    "the runs do not agree",
+    "the intervals overlap, so the runs do not decide",
+)
+_SHORT = {_AGREE: "so for", _DIFFER: "not so for", _OPEN: "undecided for"}
 
 
 def _verdict(larger: Mean, smaller: Sequence[Mean]) -> str:
     if all(one.high < larger.low for one in smaller):
-        return "the runs agree"
-    if any(one.low > larger.high for one in smaller):
-        return "the runs do not agree"
-    return "the intervals overlap, so the runs do not decide"
+        return _AGREE
+    return _DIFFER if any(one.low > larger.high for one in smaller) else _OPEN

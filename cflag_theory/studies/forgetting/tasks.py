@@ -74,9 +74,25 @@ class TaskStudy:
     seed: int
     runs: tuple[TaskRun, ...]
 
+    @property
+    def finding(self) -> str:
+        """Who forgets least in the end, and who learns most."""
+        ends = {run.learner: run.average[-1].mean for run in self.runs if run.average}
+        if not ends:
+            return "nothing is forgotten yet"
+        learned = {run.learner: sum(value.mean for value in run.learned) / len(run.learned) for run in self.runs}
+        least, most = min(ends, key=ends.__getitem__), max(learned, key=learned.__getitem__)
+        said = f"{least} forgets least, {ends[least]:.2g} on average"
+        if least == most:
+            return f"{said}, and lowers the loss of a new task most"
+        return (
+            f"{said}, and lowers the loss of a new task by {learned[least]:.2g}; {most} lowers it most, by "
+            f"{learned[most]:.2g}, and forgets {ends[most]:.2g}"
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return asdict(self)
+        return asdict(self) | {"finding": self.finding}
 
 
 def task_study(

@@ -138,9 +138,18 @@ class CFLRate(Shown):
             f"{self.title}: {slopes} from T = {self.fit_from}", head, list(zip(*columns, strict=True)), self.notes
         )
 
+    @property
+    def finding(self) -> str:
+        """Which method ends lower, and how far above the floor it is."""
+        last = {one.method: one.last[-1] for one in self.methods}
+        low, high = min(last, key=last.__getitem__), max(last, key=last.__getitem__)
+        gap, above = last[high] / last[low], last[low] / self.floor[-1]
+        words = f"{low} ends {gap:.2g} times below {high}" if gap > 1.1 else f"{' and '.join(last)} end together"
+        return f"{words}, {'at the floor' if above < 1.1 else f'{above:.2g} times above the floor'}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return asdict(self)
+        return asdict(self) | {"finding": self.finding}
 
 
 def cfl_rate(

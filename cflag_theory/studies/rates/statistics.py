@@ -25,6 +25,10 @@ QUANTITIES = {"f": "grad_f2", "g": "grad_g2", "h": "grad_h2"}
 COLUMNS = ("f", "g", "h", *QUANTITIES.values(), "grad_memory2", "b2", "Gamma", "B", "m_met", "r2_met")
 #: Two local slopes agree if they differ by no more than their intervals and this.
 AGREEMENT = 0.05
+#: Fewer horizons show no slope.
+ENOUGH = 4
+#: A slope is called -1 or -1/2 if it is that near, or nearly so and its interval holds it.
+NEAR, NEARLY = 0.05, 0.1
 #: Squares below this share of the square at x_0 are rounding, not a rate.
 ROUNDING = 1e-26
 FIT_RULE = (
@@ -239,6 +243,23 @@ class Fit:
     last: int
     #: The value at the largest T where at least three horizons agree on a slope above -0.05: it does not fall.
     floor: float | None
+    #: What may be said: "few" horizons, an "open" slope whose interval holds another power, a "floor", or a "slope".
+    shows: str
+    #: -1 or -1/2 where the slope is called so.
+    near: float | None
+
+
+def what_shows(slope: float, band: tuple[float, float], floor: float | None, horizons: int) -> tuple[str, float | None]:
+    """`shows` and `near` of a `Fit`: from four horizons on, and where the interval excludes the other powers."""
+    off = [(abs(slope - power), power) for power in (-1.0, -0.5)]
+    low, high = band
+    near = next((power for by, power in off if by <= NEAR or (by <= NEARLY and low <= power <= high)), None)
+    if horizons < ENOUGH:
+        return "few", near
+    others = {-0.5, -1.0, *((0.0,) if floor is None else ())} - {near}
+    if any(low <= power <= high for power in others):
+        return "open", near
+    return ("slope" if floor is None else "floor"), near
 
 
 def fit(horizons: Sequence[int], values: Sequence[float], resampled: Array, *, first: float) -> Fit | None:
@@ -279,11 +300,8 @@ def fit(horizons: Sequence[int], values: Sequence[float], resampled: Array, *, f
             break
         begin = k
     slope = float(fitted_slopes(T[begin:], found[begin:, None])[0])
+    band = interval(fitted_slopes(T[begin:], drawn[begin:]))
     stays = count - begin >= 3 and slope > -AGREEMENT
-    return Fit(
-        slope=slope,
-        interval=interval(fitted_slopes(T[begin:], drawn[begin:])),
-        first=T[begin],
-        last=T[-1],
-        floor=float(found[-1]) if stays else None,
-    )
+    kept = float(found[-1]) if stays else None
+    shows, near = what_shows(slope, band, kept, count - begin)
+    return Fit(slope, band, first=T[begin], last=T[-1], floor=kept, shows=shows, near=near)

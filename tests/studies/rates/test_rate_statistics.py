@@ -10,7 +10,7 @@ import pytest
 from cflag_theory.errors import Diverged
 from cflag_theory.kernels import random_quadratic, random_separable, simulate, uniform
 from cflag_theory.studies.rates import statistics as rate_statistics
-from cflag_theory.studies.rates.statistics import fit, interval, read, resampling
+from cflag_theory.studies.rates.statistics import fit, interval, read, resampling, what_shows
 
 HORIZONS = tuple(2**k for k in range(4, 14))
 
@@ -98,6 +98,14 @@ def test_a_power_law_is_fitted_over_its_whole_range(power):
     found = law([3.0 * T**power for T in HORIZONS])
     assert found.slope == pytest.approx(power)
     assert (found.first, found.last, found.floor) == (16, HORIZONS[-1], None)
+    assert (found.shows, found.near) == ("slope", power if power < -0.25 else None)
+
+
+def test_few_horizons_and_wide_intervals_show_no_slope():
+    assert law([3.0 / T for T in HORIZONS[:3]]).shows == "few"
+    assert what_shows(-0.74, (-1.11, -0.36), None, 5) == ("open", None)
+    assert what_shows(-0.93, (-1.02, -0.8), None, 5) == ("slope", -1.0)
+    assert what_shows(-0.02, (-0.05, 0.01), 0.3, 5) == ("floor", None)
 
 
 def test_a_transient_is_left_out():

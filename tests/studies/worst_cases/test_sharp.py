@@ -100,13 +100,13 @@ def test_what_the_ledger_does_not_prove_is_said(cflag):
         "cflag.cor14": "proof",
         "cflag.lemma16": "argument",
     }
-    _, out, _ = cflag("sharp", "lemma12", "lemma16", "--n", 12, "--E", 14, "--step", 3)
+    _, out, _ = cflag("sharp", "lemma12", "lemma16", "--n", 12, "--E", 14, "--step", 3, "--details")
     out = " ".join(out.split())
     assert "no other order is worse, by an argument that is not machine-checked" in out
     assert "Lemma 16: by an argument that is not machine-checked." in out
     assert "worst is a bound that is proved for every order, and the order is the worst of a dozen" in out
     assert "found by enumeration" not in out
-    _, out, _ = cflag("sharp", "cor14", "--n", 3, "--E", 4, "--step", 3)
+    _, out, _ = cflag("sharp", "cor14", "--n", 3, "--E", 4, "--step", 3, "--details")
     assert "argument" not in out
 
 
@@ -185,7 +185,7 @@ def test_curves_are_those_of_the_function():
 
 
 def test_the_command_prints_tables(cflag, monkeypatch):
-    command = ("sharp", "lemma13", "lemma16", "--n", 2, "--E", 4, "--step", "1/4", "--step", 30)
+    command = ("sharp", "lemma13", "lemma16", "--n", 2, "--E", 4, "--step", "1/4", "--step", 30, "--details")
     code, out, err = cflag(*command)
     assert (code, err) == (0, "")
     assert "Lemma 13: the constant of beta k ||grad g(x_t)||" in out
@@ -203,7 +203,7 @@ def test_the_command_prints_tables(cflag, monkeypatch):
 
 
 def test_the_last_tables_are_what_is_found(cflag):
-    _, out, _ = cflag("sharp", "lemma13", "--n", 2, "--E", 4, "--step", "1/4")
+    _, out, _ = cflag("sharp", "lemma13", "--n", 2, "--E", 4, "--step", "1/4", "--details")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     low, high = largest_step(LEMMAS["cflag.lemma13"], n=2, local_steps=4)
     assert f"{float(low):.6f}" == f"{float(high):.6f}"
@@ -229,14 +229,16 @@ def test_the_last_tables_are_what_is_found(cflag):
 
 
 def test_a_step_of_many_digits_keeps_the_table_in_one_line(cflag):
-    code, out, _ = cflag("sharp", "lemma13", "--n", 2, "--E", 3, "--step", "100000007/1000000007")
+    code, out, _ = cflag("sharp", "lemma13", "--n", 2, "--E", 3, "--step", "100000007/1000000007", "--details")
     assert code == 0
     assert "\n2  3  0.1       yes" in out
 
 
 def test_the_command_prints_json_and_writes_a_figure(cflag, tmp_path):
     out = tmp_path / "sharp"
-    code, printed, _ = cflag("sharp", "cor14", "--n", 3, "--E", 5, "--step", "1/12", "--format", "json", "--out", out)
+    code, printed, _ = cflag(
+        "sharp", "cor14", "--n", 3, "--E", 5, "--step", "1/12", "--format", "json", "--out", out, "--details"
+    )
     assert code == 0
     found = json.loads(printed)
     assert [row["lemma"] for row in found["rows"]] == ["cflag.cor14"]
