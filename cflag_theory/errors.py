@@ -6,9 +6,6 @@ from __future__ import annotations
 class CflagError(Exception):
     """Base of all errors that a user can cause and correct; the command line exits with code 2 on it."""
 
-    #: Words that, added to the command, are likely to correct it.
-    add: tuple[str, ...] = ()
-
 
 class InvalidInput(CflagError, ValueError):
     """A value is outside its range: change the value that the message names."""

@@ -46,8 +46,9 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
-        more = f"; try: {shlex.join(['cflag', *sys.argv[1:], *error.add])}" if error.add else ""
-        code = _say(str(error) + more)
+        # Words that, added to the command, are likely to correct it.
+        add = getattr(error, "add", ())
+        code = _say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
         code = 1
     except OSError as error:

@@ -91,14 +91,8 @@ def rate_command(
             dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format, details=details
         )
         return
-    own = bool(
-        algorithm != "c_flag"
-        or set_
-        or problem is not None
-        or dial
-        or kept.memory
-        or replace(real, describe=False) != Real()
-    )
+    named = any(one is not None for one in (set_, problem, dial, kept.memory))
+    own = named or algorithm != "c_flag" or replace(real, describe=False) != Real()
     fixed = own or kept != Kept() or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")

@@ -63,7 +63,7 @@ def simulate_command(
     chosen = build()
     row = read_algorithm(algorithm, set_ or ())
     if beta is None:
-        raise _no_step(float(chosen.constants["L"].value), local_steps, memory=row.memory and not alpha)
+        raise NoStepSize(float(chosen.constants["L"].value), local_steps, memory=row.memory and not alpha)
     # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or kept != Kept()
     begun = time.monotonic()
@@ -100,11 +100,12 @@ def simulate_command(
         typer.echo(f"trace: {out}")
 
 
-def _no_step(L: float, E: int, *, memory: bool) -> InvalidInput:
-    """What to say where no step size is given, with those that `cflag forgetting` takes."""
-    error = InvalidInput(f"a step size is missing; L is {L:.4g}, E is {E}")
-    error.add = (f"--beta={1 / (3 * L * E):.3g}", *([f"--alpha={1 / (2 * L):.3g}"] if memory else ()))
-    return error
+class NoStepSize(InvalidInput):
+    """No step size is given; `add` has those that `cflag forgetting` takes."""
+
+    def __init__(self, L: float, E: int, *, memory: bool) -> None:
+        super().__init__(f"a step size is missing; L is {L:.4g}, E is {E}")
+        self.add = (f"--beta={1 / (3 * L * E):.3g}", *([f"--alpha={1 / (2 * L):.3g}"] if memory else ()))
 
 
 def _engine(device: str) -> str:

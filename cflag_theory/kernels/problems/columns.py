@@ -248,6 +248,8 @@ def _kind(
 class NoLabel(DataError):
     """No column is named as the labels; `add` has the option that names one."""
 
+    add: tuple[str, ...] = ()
+
 
 def _unlabelled(path: Path, text: Text, reading: Reading, asked: Sequence[str]) -> DataError:
     """The error that proposes a column as the label: one called so, the only one of words, or the last."""
