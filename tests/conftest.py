@@ -46,6 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--recheck", action="store_true", help="decide the ledger anew, whatever earlier runs have kept")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("recheck") and not hasattr(config, "workerinput"):
+        from cflag_theory.verify import kept
+
+        shutil.rmtree(kept._root() / kept._state(), ignore_errors=True)
+
+
 def pytest_report_header() -> str | None:
     if find_spec("torch") is None:
         return "torch is not installed: tests/bridge is left out; pip install -e '.[test-all]' has what all tests need"
@@ -97,16 +104,11 @@ FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1"
 
 
 @pytest.fixture(scope="session")
-def kept(request, tmp_path_factory):
-    """Evidence on the package as it stands, of all processes: of earlier runs too, unless it is to be checked again."""
+def kept():
+    """Evidence on the package as it stands: of all processes, and of earlier runs."""
     from cflag_theory.verify.kept import Kept
 
-    base = tmp_path_factory.getbasetemp()
-    own = base.parent if hasattr(request.config, "workerinput") else base
-    with pytest.MonkeyPatch.context() as patched:
-        if request.config.getoption("recheck"):
-            patched.setattr("cflag_theory.verify.kept._root", lambda: own / "evidence")
-        return Kept()
+    return Kept()
 
 
 @pytest.fixture(scope="session")
