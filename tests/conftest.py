@@ -29,7 +29,11 @@ for hook in sys.meta_path:
 
 #: Files that take longest: they start first, so that no process is left with one of them at the end.
 LONGEST = tuple(
-    f"test_{name}.py" for name in ("whole_ledger", "planted", "theory", "report", "cuda", "performance", "repairing")
+    f"test_{name}.py"
+    for name in (
+        *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
+        *("report", "cuda", "performance", "falsify_planted", "third_paper", "framework", "repairing"),
+    )
 )
 
 
