@@ -29,7 +29,11 @@ for hook in sys.meta_path:
 
 #: Files that take longest: they start first, so that no process is left with one of them at the end.
 LONGEST = tuple(
-    f"test_{name}.py" for name in ("whole_ledger", "planted", "theory", "report", "cuda", "performance", "repairing")
+    f"test_{name}.py"
+    for name in (
+        *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
+        *("report", "cuda", "performance", "falsify_planted", "third_paper", "framework", "repairing"),
+    )
 )
 
 
@@ -44,6 +48,13 @@ TORCH = Path(__file__).with_name("bridge")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--recheck", action="store_true", help="decide the ledger anew, whatever earlier runs have kept")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("recheck") and not hasattr(config, "workerinput"):
+        from cflag_theory.verify import kept
+
+        shutil.rmtree(kept._root() / kept._state(), ignore_errors=True)
 
 
 def pytest_report_header() -> str | None:
@@ -97,16 +108,11 @@ FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1"
 
 
 @pytest.fixture(scope="session")
-def kept(request, tmp_path_factory):
-    """Evidence on the package as it stands, of all processes: of earlier runs too, unless it is to be checked again."""
+def kept():
+    """Evidence on the package as it stands: of all processes, and of earlier runs."""
     from cflag_theory.verify.kept import Kept
 
-    base = tmp_path_factory.getbasetemp()
-    own = base.parent if hasattr(request.config, "workerinput") else base
-    with pytest.MonkeyPatch.context() as patched:
-        if request.config.getoption("recheck"):
-            patched.setattr("cflag_theory.verify.kept._root", lambda: own / "evidence")
-        return Kept()
+    return Kept()
 
 
 @pytest.fixture(scope="session")

@@ -27,10 +27,10 @@ SOME = (
 
 
 @pytest.fixture(scope="module")
-def some():
+def some(kept):
     named = [id for id in errata.rows("C-FLAG") if id.startswith("ours.")]
     wanted = [id for id in LEDGER if id in (*SOME, *named[:3])]
-    return verify(wanted)
+    return verify(wanted, kept=kept)
 
 
 def test_every_part_that_fails_is_listed_once_in_order(some):

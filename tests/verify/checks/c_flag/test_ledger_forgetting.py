@@ -11,6 +11,8 @@ from rows import decided, points_of
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.verify.checks.c_flag import forgetting as check
+from cflag_theory.verify.instances.on_the_line import on_the_line
 
 
 def test_the_counterexamples_on_alpha_lie_beyond_1_over_L():
@@ -80,3 +82,12 @@ def test_the_size_of_1_less_L_alpha_repairs_156_without_a_condition_on_alpha():
         assert part.repair.kind == "typo"
         added = {fact.name for fact in part.repair.statement.hypotheses} - {f.name for f in part.printed.hypotheses}
         assert not added
+
+
+@pytest.mark.parametrize("current", [[(-1, -1)], [(-1, -1), (1, 1)]])
+def test_omega_squared_by_hand(current):
+    """Every set of past gradients with all current ones; the largest distance of its mean from the whole mean."""
+    problem = on_the_line([[(1, 1)]], [current], start=0, L=1)
+    (((past,), slopes),) = check._slopes(problem)
+    mean = sum(slopes) / Fraction(len(slopes))
+    assert check._omega_squared(problem) == ((past - mean) / (len(slopes) + 1)) ** 2 > 0
