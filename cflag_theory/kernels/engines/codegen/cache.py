@@ -14,7 +14,6 @@ from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
-from numba.core.types import unliteral
 from numba.extending import register_jitable
 
 import cflag_theory
@@ -106,13 +105,10 @@ def apart(function: Function) -> Function:
 
 def _part(function: Function, *, counts_references: bool = False, **options: Any) -> Function:
     part: Any = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
+    # A constant argument is a type of its own: without this each 0 and False compiles the function once more.
+    widened: Any = numba.types.unliteral
     resolved = part.get_call_template
-
-    def widened(args: Any, kws: Any) -> Any:
-        # A constant argument is a type of its own: without this each 0 and False compiles the function once more.
-        return resolved(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
-
-    part.get_call_template = widened
+    part.get_call_template = lambda args, kws: resolved(tuple(map(widened, args)), kws)
     return cast(Function, part)
 
 

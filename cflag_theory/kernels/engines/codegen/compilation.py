@@ -105,11 +105,11 @@ class WholeCompiler(_Compiler):
     makes = _Whole
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """As usual, without looking for garbage meanwhile, which takes an eighth of the time."""
-        collects = gc.isenabled()
+        """As usual, but garbage is not looked for meanwhile, which takes a tenth of the time."""
+        enabled = gc.isenabled()
         gc.disable()
         try:
             return super().compile_extra(func)
         finally:
-            if collects:
+            if enabled:
                 gc.enable()

@@ -76,11 +76,8 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
 
     def one(first: int) -> None:
         R = min(size, plan.replicas - first)
-        together = R if usual.estimator == FULL else group
-        run_replicas(
-            usual, detailed, padded, first, group, new_workspace(usual, padded, R),
-            new_lanes(detailed, padded, R, together), written,
-        )  # fmt: skip
+        work = new_lanes(detailed, padded, R, R if usual.estimator == FULL else group)
+        run_replicas(usual, detailed, padded, first, group, new_workspace(usual, padded, R), work, written)
 
     spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
 

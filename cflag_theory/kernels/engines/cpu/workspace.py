@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
@@ -43,7 +44,8 @@ class Workspace(NamedTuple):
     coordinate_slopes: Array
     #: (R, width).
     scratch: Array
-    #: (R,): Values are as many as whole panels have.
+    #: (R,): Values are as many as whole panels have; alpha is that of the steps taken.
+    alphas: Array
     f: Array
     f_memory: Array
     g: Array
@@ -65,31 +67,23 @@ class Workspace(NamedTuple):
     #: (R, width): Of an elementwise problem: their mean coefficients; and their mean linear term.
     kept_means: Array
     memory_offset: Array
-    #: (R,), (N * K * R,), K = E in whole fours.
+    #: (R,), (R,), (most components of a client's past or 0,), (N * K * R,): 1 until a replica diverges, and scratch of
+    #: a draw; K = E in whole fours.
     signs: Ints
+    alive: Ints
+    order: Ints
     orders: Ints
     #: (8,).
     state: Array
     measured: Array
-    #: (R,), (R,): 1 until a replica diverges, and alpha of the steps taken.
-    alive: Ints
-    alphas: Array
-    #: (most components of a client's past or 0,): Scratch of a draw.
-    order: Ints
 
 
 def _views(dtype: Any, **shapes: tuple[int, ...]) -> dict[str, Array]:
     """Zeros of these shapes, each from a cache line on, in one piece of memory."""
-    item, end, starts = np.dtype(dtype).itemsize, 0, []
-    for shape in shapes.values():
-        starts.append(end)
-        end += rounded_up(prod(shape) * item, LINE)
-    memory = np.zeros(end + LINE, np.uint8)
-    skip = -memory.ctypes.data % LINE
-    return {
-        name: np.ndarray(shape, dtype, memory, skip + start)
-        for (name, shape), start in zip(shapes.items(), starts, strict=True)
-    }
+    sizes = [rounded_up(prod(shape) * np.dtype(dtype).itemsize, LINE) for shape in shapes.values()]
+    memory = np.zeros(sum(sizes) + LINE, np.uint8)
+    starts = accumulate(sizes, initial=-memory.ctypes.data % LINE)
+    return {name: np.ndarray(shapes[name], dtype, memory, start) for name, start in zip(shapes, starts, strict=False)}
 
 
 def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
