@@ -121,7 +121,7 @@ def responses(
     drift, lossy = _Sensitivities((n, d), T), _Sensitivities((n, d), T)
     with np.errstate(over="ignore", invalid="ignore"):
         for t in range(1, T + 1):
-            row = p.at(t).astype(np.float64)
+            row = p.floats(t)
             if t == 1 or (eta[:, t - 1] != eta[:, t - 2]).any():
                 rho, c, s = _round(eta[:, t - 1 : t], lam, K, prox, rate)
             out["start"][:, t] = rho * out["start"][:, t - 1]
@@ -255,8 +255,11 @@ class _Sensitivities:
     @staticmethod
     def _step(terms: Array, rho: Array, c: Array, row: Array) -> Array:
         t = len(row)
-        terms[:t] = rho * terms[:t] - c * row[:, None, None]
-        return np.asarray((terms[:t] ** 2).sum(axis=0))
+        terms[:t] *= rho
+        # With a window most of the weights are zero.
+        first = int((row != 0).argmax())
+        terms[first:t] -= c * row[first:, None, None]
+        return np.einsum("tnd,tnd->nd", terms[:t], terms[:t])
 
 
 def _round(eta: Array, lam: Array, K: int, prox: float, rate: float) -> tuple[Array, Array, Array]:

@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ class RoundWeights:
         if self.given is not None:
             object.__setattr__(self, "given", _rows(self.given))
 
-    @property
+    @cached_property
     def exact(self) -> bool:
         """Whether all numbers are integers or fractions, so that the weights are `Fraction`."""
         numbers_ = [self.D2, self.R2, self.F2, self.alpha, *(value for row in self.given or () for value in row)]
@@ -121,13 +122,18 @@ class RoundWeights:
         """
         if not is_integer(t) or t < 1:
             raise InvalidInput(f"t is {t!r}: rounds are counted from 1")
-        t = int(t)
-        kept = self._kept(t)
+        kept = self._kept(t := int(t))
         out = np.zeros(t, dtype=object if self.exact else np.float64)
         if self.exact:
             out[:] = Fraction(0)
-        out[t - kept :] = self._row(t, kept)
+        out[t - kept :] = [value for value, times in self._row(t, kept) for _ in range(times)]
         return out
+
+    def floats(self, t: int) -> Array:
+        """`at(t)` as float64, each fraction rounded once however often it stands there; t = 1, 2, ..."""
+        kept = self._kept(t)
+        values, times = zip((0, t - kept), *self._row(t, kept), strict=True)
+        return np.repeat(np.array([float(value) for value in values]), times)
 
     def current(self, t: int) -> Any:
         """p_t, the last of `at(t)`, without the others where a closed form gives it.
@@ -154,7 +160,8 @@ class RoundWeights:
     def _alone(self, kept: int) -> bool:
         return bool(kept == 1 or self.scheme == "current" or self._variance() == 0)
 
-    def _row(self, t: int, kept: int) -> list[Any]:
+    def _row(self, t: int, kept: int) -> list[tuple[Any, int]]:
+        """The weights that are kept, and how often each stands there."""
         one = self._one
         if self.given is not None:
             if t > len(self.given):
@@ -165,20 +172,17 @@ class RoundWeights:
                 raise InvalidInput(
                     f"the weights given for the latest {kept} rounds at round {t} sum to {total}: use a larger window"
                 )
-            return [value / total for value in row] if kept < t else row
+            return [(value / total if kept < t else value, 1) for value in row]
         if self.scheme == "uniform":
-            return [one / kept] * kept
+            return [(one / kept, kept)]
         if self._alone(kept):
-            return [0 * one] * (kept - 1) + [one]
-        return self._optimal(kept, one)
+            return [(0 * one, kept - 1), (one, 1)]
+        found = self._solution(kept, one)
+        past = [(found.ends, min(1, found.members - 1)), (found.middle, max(0, found.members - 2)), (found.latest, 1)]
+        return [*past, (0 * one, kept - 1 - found.members), (found.current, 1)]
 
     def _variance(self) -> Any:
         return max(self.D2 - self.F2, 0 * self.D2)
-
-    def _optimal(self, t: int, one: Any) -> list[Any]:
-        found = self._solution(t, one)
-        past = [found.ends, *[found.middle] * (found.members - 2)][: found.members - 1]
-        return [*past, found.latest, *[0 * one] * (t - 1 - found.members), found.current]
 
     def _solution(self, t: int, one: Any) -> _Solution:
         """The closed form of the Notes for the first h that fits."""
