@@ -259,7 +259,7 @@ class _Sensitivities:
         # With a window most of the weights are zero.
         first = int((row != 0).argmax())
         terms[first:t] -= c * row[first:, None, None]
-        return np.einsum("tnd,tnd->nd", terms[:t], terms[:t])
+        return np.asarray(np.einsum("tnd,tnd->nd", terms[:t], terms[:t]))
 
 
 def _round(eta: Array, lam: Array, K: int, prox: float, rate: float) -> tuple[Array, Array, Array]:
