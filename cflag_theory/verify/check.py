@@ -64,10 +64,11 @@ def _points(subject: Claim, check: Check) -> Iterator[Point]:
 
 
 class _Remembered(Iterable[Point]):
-    """Points that are made when they are first asked for."""
+    """The points of a claim under a check, made when they are first asked for."""
 
-    def __init__(self, points: Iterator[Point]) -> None:
-        self._left, self._made = points, list[Point]()
+    def __init__(self, subject: Claim, check: Check) -> None:
+        self.of = (subject, check)
+        self._left, self._made = _points(subject, check), list[Point]()
 
     def __iter__(self) -> Iterator[Point]:
         yield from self._made
@@ -93,7 +94,8 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    points = list(_looked_at.pop(subject.id, None) or _points(subject, check))
+    looked = _looked_at.pop(subject.id, None)
+    points = list(looked if looked is not None and looked.of == (subject, check) else _points(subject, check))
     wrong = imports.faults(subject, claim)
     for part in subject.parts:
         evidence += prove(part, wrong)
@@ -115,8 +117,8 @@ def _first_look(id: str) -> str:
     from cflag_theory.verify.checks import CHECKS
 
     subject, check = claim(id), CHECKS[id]
-    points, wrong = _Remembered(_points(subject, check)), imports.faults(subject, claim)
-    _looked_at[id] = points
+    points = _looked_at[id] = _Remembered(subject, check)
+    wrong = imports.faults(subject, claim)
     evidence = [] if check.further is None else [*check.further(subject, 0, LEVELS["quick"])]
     for part in subject.parts:
         proofs = prove(part, wrong, second=False)

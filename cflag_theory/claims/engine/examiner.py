@@ -95,7 +95,7 @@ def _fault(
 
 @cache
 def _answer(ask: Callable[..., str], goal: Relation, given: certificates.Given) -> str:
-    """The second engine's answer, once a process too."""
+    """The second engine's answer."""
     return ask(goal, dict(given))
 
 
@@ -213,13 +213,11 @@ class Examiner:
             return
         facts = tuple(given.items())
         fault = _fault(algebra.certificate_fault, step.goal, facts, step.certificate)
-        if fault is not None:
-            self.faults.append(f"{step.name!r}: {fault}")
-        elif self.second and (answer := _answer(algebra.ask_z3, step.goal, facts)) != "proved":
-            if answer == "refuted":
-                self.faults.append(f"{step.name!r}: z3 contradicts it")
-            else:
-                self.undecided.append(step.name)
+        answer = _answer(algebra.ask_z3, step.goal, facts) if fault is None and self.second else "proved"
+        if fault is not None or answer == "refuted":
+            self.faults.append(f"{step.name!r}: {fault or 'z3 contradicts it'}")
+        elif answer != "proved":
+            self.undecided.append(step.name)
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))

@@ -7,6 +7,7 @@ microseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from cflag_theory.kernels.engines.cuda.team import SIMULATED, cuda
@@ -35,9 +36,7 @@ def repeat(launches: Callable[[Any], None], times: int) -> None:
 
 def _recorded(launches: Callable[[Any], None], stream: Any) -> Any:
     """The launches as a graph that can be launched."""
-    from cuda.bindings import driver
-
-    _driver("cuStreamBeginCapture", int(stream), driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+    _driver("cuStreamBeginCapture", int(stream), _bindings().CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
     try:
         launches(stream)
     finally:
@@ -50,9 +49,12 @@ def _recorded(launches: Callable[[Any], None], stream: Any) -> Any:
 
 def _driver(name: str, *arguments: Any) -> Any:
     """What a function of CUDA's driver returns; RuntimeError where it fails."""
-    from cuda.bindings import driver
-
-    code, *values = getattr(driver, name)(*arguments)
-    if code != driver.CUresult.CUDA_SUCCESS:
+    code, *values = getattr(_bindings(), name)(*arguments)
+    if code != _bindings().CUresult.CUDA_SUCCESS:
         raise RuntimeError(f"{name}: {code.name}")
     return values[0] if values else None
+
+
+def _bindings() -> Any:
+    """NVIDIA's bindings as Numba has them."""
+    return import_module("numba.cuda.cudadrv.driver").binding
