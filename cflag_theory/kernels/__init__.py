@@ -104,41 +104,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "algorithms": ("ALGORITHMS", "Algorithm", "over_sqrt"),
-    "own.algorithms": ("algorithm", "own_algorithm"),
-    "own.potentials": ("own_potential",),
-    "own.problems": ("finite_sum",),
-    "memory.bias": ("bias_bound", "ratio_bound"),
-    "memory.buffers": ("Buffer", "reservoir", "ring", "unlimited"),
-    "problems.data": ("load_data",),
-    "problems.table": ("Reading",),
-    "cfl.drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
-    "cfl.drifts": ("Drift",),
-    "memory.memory": ("Memory", "class_balanced", "everything", "given", "rotation_bias", "sign_bias", "uniform"),
-    "problems.problem": ("Components", "Constant", "Problem"),
-    "problems.by_name": (
-        "PROBLEMS",
-        "default_memory",
-        "default_problem",
-        "glm",
-        "make_problem",
-        "random_glm",
-        "random_quadratic",
-        "random_separable",
-        "to_exact",
-    ),
-    "cfl.round_weights": ("RoundWeights",),
-    "simulation": ("simulate",),
-    "trace.store": ("read_trace", "write_trace"),
-    "problems.tasks": ("TaskSequence", "load_tasks", "random_tasks", "task_sequence"),
-    "trace.trace": ("COLUMNS", "Status", "Trace"),
-    "cfl.windows": ("Windows", "fresh", "pointer", "subsets"),
+    "algorithms": "ALGORITHMS Algorithm over_sqrt",
+    "cfl.drift_models": "evolving noisy_quadratic random_evolving",
+    "cfl.drifts": "Drift",
+    "cfl.round_weights": "RoundWeights",
+    "cfl.windows": "Windows fresh pointer subsets",
+    "memory.bias": "bias_bound ratio_bound",
+    "memory.buffers": "Buffer reservoir ring unlimited",
+    "memory.memory": "Memory class_balanced everything given rotation_bias sign_bias uniform",
+    "own.algorithms": "algorithm own_algorithm",
+    "own.potentials": "own_potential",
+    "own.problems": "finite_sum",
+    "problems.by_name": "PROBLEMS default_memory default_problem glm make_problem random_glm random_quadratic "
+    "random_separable to_exact",
+    "problems.data": "load_data",
+    "problems.problem": "Components Constant Problem",
+    "problems.table": "Reading",
+    "problems.tasks": "TaskSequence load_tasks random_tasks task_sequence",
+    "simulation": "simulate",
+    "trace.store": "read_trace write_trace",
+    "trace.trace": "COLUMNS Status Trace",
 }
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
-        if name in names:
+        if name in names.split():
             value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,48 +8,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+_FALSIFY = "Conjecture Decision Finding Range decide falsify prove quadratics repair replay ridges"
+_STUDIES = (
+    "Rate RateCase adaptive_study bridge_report cfl_step_sizes estimate_constants forgetting_study instance_rate "
+    "nqm_study rate rate_family read_results sharp step_sizes sweep task_study"
+)
 _HOME = {
     "Evidence": "verify.verdict",
     "Verdict": "verify.verdict",
     "verify": "verify.check",
-    "write_report": "cli",
-    **dict.fromkeys(
-        (
-            "Conjecture",
-            "Decision",
-            "Finding",
-            "Range",
-            "decide",
-            "falsify",
-            "prove",
-            "quadratics",
-            "repair",
-            "replay",
-            "ridges",
-        ),
-        "falsify",
-    ),
-    **dict.fromkeys(
-        (
-            "Rate",
-            "RateCase",
-            "adaptive_study",
-            "bridge_report",
-            "cfl_step_sizes",
-            "estimate_constants",
-            "forgetting_study",
-            "instance_rate",
-            "nqm_study",
-            "rate",
-            "rate_family",
-            "read_results",
-            "sharp",
-            "step_sizes",
-            "sweep",
-            "task_study",
-        ),
-        "studies",
-    ),
+    "write_report": "cli.report",
+    **dict.fromkeys(_FALSIFY.split(), "falsify"),
+    **dict.fromkeys(_STUDIES.split(), "studies"),
 }
 __all__ = list(_HOME)
 
