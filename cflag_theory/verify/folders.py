@@ -78,7 +78,8 @@ def verify_folder(
     wanted = [folder.claim(id) for id in ids or folder.claims]
     calls = [(str(folder.path), _state(folder), one.id, seed, level, prover) for one in wanted]
     verdicts, found = [], dict[str, Any]()
-    for subject, (evidence, entries) in zip(wanted, across(_collected, calls, jobs), strict=True):
+    keys = [(folder.path, one.id) for one in wanted]
+    for subject, (evidence, entries) in zip(wanted, across(_collected, calls, jobs, keys=keys), strict=True):
         verdicts.append(decide(subject, evidence))
         found |= entries
         if progress:

@@ -65,9 +65,8 @@ def across(
     size = jobs or _cores() if len(wanted) > 1 else 1
     if size < 2:
         return _here(function, wanted, done)
-    work = _Work(_crew(size), function, wanted, [*keys] or [*range(len(wanted))])
-    work.begin()
-    return work.results(done)
+    crew = _crews[size] if size in _crews else _crews.setdefault(size, _Crew(size))
+    return _Work(crew, function, wanted, [*keys] or [object() for _ in wanted]).results(done)
 
 
 def _here(function: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], done: Any) -> Iterator[Result]:
@@ -90,22 +89,18 @@ class _Crew:
     def __init__(self, size: int) -> None:
         self.processes = [processes(1, NUMBA_NUM_THREADS="1") for _ in range(size)]
         self.home: dict[Any, int] = {}
+        # Before loky would wait for what nobody takes any more.
+        atexit.register(self.end)
 
     def end(self) -> None:
-        """End the processes, whatever they are doing."""
+        """End the processes, whatever they are doing; the next calls begin with others."""
+        for size in [size for size, crew in _crews.items() if crew is self]:
+            del _crews[size]
         for one in self.processes:
             one.shutdown(kill_workers=True)
 
 
 _crews: dict[int, _Crew] = {}
-
-
-def _crew(size: int) -> _Crew:
-    if size not in _crews:
-        _crews[size] = crew = _Crew(size)
-        # Before loky would wait for what nobody takes any more.
-        atexit.register(crew.end)
-    return _crews[size]
 
 
 class _Work:
@@ -116,18 +111,15 @@ class _Work:
         self.left = list(range(len(calls)))
         self.lock = threading.Lock()
         self.ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-
-    def begin(self) -> None:
         # A second call each waits in the process, which so need not wait for this one.
-        for worker in [*range(len(self.crew.processes))] * 2:
+        for worker in [*range(len(crew.processes))] * 2:
             self._feed(worker)
 
     def _feed(self, worker: int) -> None:
         with self.lock:
             if not self.left:
                 return
-            place = self._best(worker)
-            self.left.remove(place)
+            place = self.left.pop(self._best(worker))
             self.crew.home.setdefault(self.keys[place], worker)
         try:
             future = self.crew.processes[worker].submit(_frozen, self.function, *self.calls[place])
@@ -140,17 +132,21 @@ class _Work:
     def _take(self, worker: int, place: int, future: Any) -> None:
         self.ended.put((place, future))
         if future.cancelled() or future.exception() is not None:
-            self.left.clear()
+            self._drop()
         self._feed(worker)
 
+    def _drop(self) -> None:
+        with self.lock:
+            self.left.clear()
+
     def _best(self, worker: int) -> int:
-        """What the process has worked on; else the next of its share that is new to all; else the last one left."""
+        """Where it is left: what the process has worked on; else the next of its share that is new; else the last."""
         homes = [self.crew.home.get(self.keys[place]) for place in self.left]
         if worker in homes:
-            return self.left[homes.index(worker)]
-        new = [place for place, home in zip(self.left, homes, strict=True) if home is None]
+            return homes.index(worker)
+        new = [at for at, home in enumerate(homes) if home is None] or [*range(len(homes))]
         first = worker * len(self.calls) // len(self.crew.processes)
-        return next((place for place in new if place >= first), (new or self.left)[-1])
+        return next((at for at in new if homes[at] is None and self.left[at] >= first), new[-1])
 
     def results(self, done: Callable[[int], None]) -> Iterator[Any]:
         ready: dict[int, Any] = {}
@@ -162,21 +158,12 @@ class _Work:
                         ready[ended] = future.result()
                         done(ended)
                     yield ready.pop(place)
-        except Exception as error:
-            self.left.clear()
-            if isinstance(error, RuntimeError):
-                self._give_up()
+        except BaseException as error:
+            self._drop()
+            # A process has died, or nobody waits for what is at work.
+            if isinstance(error, RuntimeError) or not isinstance(error, Exception):
+                self.crew.end()
             raise
-        except BaseException:
-            self._give_up()
-            raise
-
-    def _give_up(self) -> None:
-        """Nobody waits for what is at work, or a process has died: other calls begin with new ones."""
-        self.left.clear()
-        for size in [size for size, crew in _crews.items() if crew is self.crew]:
-            del _crews[size]
-        self.crew.end()
 
 
 def _frozen(function: Callable[..., Result], *arguments: Any) -> Result:
