@@ -84,7 +84,7 @@ def test_without_arguments_split_digits_with_all_methods(cflag, asked):
     code, _, err = cflag("bridge")
     assert (code, err) == (0, "")
     assert asked.pop().settings == run_settings()
-    code, out, err = cflag("bridge", "--seeds", 7)
+    code, out, err = cflag("bridge", "--seeds", 7, "--details")
     (call,) = asked
     assert (code, err) == (0, "")
     assert (call.settings.data, call.settings.clients, str(call.out), call.preset) == (
