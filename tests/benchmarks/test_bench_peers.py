@@ -85,7 +85,7 @@ def test_c_does_not_depend_on_threads(threads):
     if contest.missing(contest.C):
         pytest.skip(contest.missing(contest.C))
     world = World(SMALL)
-    found = c_peer.Fused(world, together=1, tile=4, threads=threads).run(ROUNDS)
+    found = c_peer.Fused(world, lanes=True, table=True, threads=threads).run(ROUNDS)
     assert contest.distance(found, Ours(world).end(ROUNDS)) < 1e-12
 
 
