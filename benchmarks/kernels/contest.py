@@ -99,7 +99,7 @@ def forms(who: str, world: World) -> Iterator[Make]:
         yield from (partial(numpy_peers.Batched, world, masked=masked) for masked in masks)
     elif who == C:
         products = case.N * case.n**2 * 8
-        for lanes, table in product((False, True), repeat=2):
+        for table, lanes in product((True, False), (False, True)):
             if (case.R > 1 or not lanes) and (products <= LARGEST_COPY or not table):
                 yield partial(c_peer.Fused, world, lanes=lanes, table=table)
     elif who == TORCH:

@@ -15,16 +15,16 @@
 
 #ifdef __AVX512F__
 #define WIDTH 8
-#define BLOCK 12
+#define BLOCK 8
 #else
 #define WIDTH 4
 #define BLOCK 6
 #endif
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#define PADDING 12
+#define PADDING 8
 #define LANES (2 * WIDTH)
 /* Local walks whose steps are interleaved, since each waits for its own slope. */
-#define SWEEPS 2
+#define SWEEPS 3
 #define CHAINS 4
 /* Numbers in the memory rows of the clients that a group visits together. */
 #define NEAR (1 << 17)
@@ -81,9 +81,10 @@ INLINE Vec sums(const Vec *z)
 
 INLINE double sum(Vec z)
 {
-    double found = 0;
-    for (int k = 0; k < WIDTH; k++) found += z[k];
-    return found;
+#if WIDTH == 8
+    z += PICK(z, z, 4, 5, 6, 7, 0, 1, 2, 3);
+#endif
+    return (z[0] + z[2]) + (z[1] + z[3]);
 }
 
 /* Products of WIDTH rows with y. */
@@ -146,14 +147,14 @@ static void gradients_in_lanes(const Problem *p, Group *g)
         for (int k = 0; k < BLOCK; k++) z[k][0] = z[k][1] = all(0);
         for (int64_t c = 0; c < d; c++) {
             const Vec left = READ(x + c * LANES), right = READ(x + c * LANES + WIDTH);
-#pragma GCC unroll 12
+#pragma GCC unroll 8
             for (int k = 0; k < BLOCK; k++) {
                 const Vec entry = all(a[k * wide + c]);
                 z[k][0] += entry * left;
                 z[k][1] += entry * right;
             }
         }
-#pragma GCC unroll 12
+#pragma GCC unroll 8
         for (int k = 0; k < BLOCK; k++)
             for (int half = 0; half < 2; half++) {
                 const int64_t place = (j + k) * LANES + half * WIDTH;
@@ -163,7 +164,7 @@ static void gradients_in_lanes(const Problem *p, Group *g)
             }
         for (int64_t c = 0; c < d; c++) {
             Vec left = READ(total + c * LANES), right = READ(total + c * LANES + WIDTH);
-#pragma GCC unroll 12
+#pragma GCC unroll 8
             for (int k = 0; k < BLOCK; k++) {
                 const Vec entry = all(a[k * wide + c]);
                 left += entry * z[k][0];
@@ -321,16 +322,17 @@ static void local_steps(const Problem *p, Group *g, int64_t t)
                 .moved = g->moved + r * wide,
             };
         }
+        /* With a constant count the walks of a step stand in registers. */
         if (p->products && here == CHAINS)
             chains(p, CHAINS, g->stride, walks);
-        else if (here == SWEEPS && !p->products)
+        else if (p->products)
+            for (int w = 0; w < here; w++) chains(p, 1, g->stride, walks + w);
+        else if (here == SWEEPS)
             sweeps(p, SWEEPS, g->stride, walks, g->scratch);
+        else if (here == 2)
+            sweeps(p, 2, g->stride, walks, g->scratch);
         else
-            for (int w = 0; w < here; w++)
-                if (p->products)
-                    chains(p, 1, g->stride, walks + w);
-                else
-                    sweeps(p, 1, g->stride, walks + w, g->scratch);
+            sweeps(p, 1, g->stride, walks, g->scratch);
     }
 }
 
