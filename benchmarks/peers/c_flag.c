@@ -42,11 +42,12 @@ typedef struct {
     const int32_t *orders;
 } Problem;
 
-/* Of one group: x, direction, moved, memory (group, wide); z and slopes (rows, stride), one column a replica. */
+/* Of a group: x, mean (grad g), moved (sum of all x_E - x) and memory (grad f_memory), each (group, wide); slopes, and
+   with inner products z, (rows, stride), a column a replica. In lanes x and its gradient are (wide, stride), too. */
 typedef struct {
     int64_t first;
     int group, stride;
-    double *x, *mean, *moved, *memory, *z, *slopes, *lanes_x, *lanes_g, *scratch;
+    double *x, *mean, *moved, *memory, *slopes, *z, *lanes_x, *lanes_g, *scratch;
 } Group;
 
 /* A client's steps in one replica. */
@@ -126,7 +127,7 @@ static void gradient_alone(const Problem *p, Group *g)
         for (int k = 0; k < WIDTH; k++) row[k] = p->rows + (j + k) * p->wide;
         const Vec z = products_with(row, g->x, p->wide) - READ(p->targets + j);
         const Vec slopes = slopes_of(z);
-        AT(g->z + j) = z;
+        if (g->z) AT(g->z + j) = z;
         AT(g->slopes + j) = slopes;
         add_rows(row, share * slopes, g->mean, p->wide);
     }
@@ -159,7 +160,7 @@ static void gradients_in_lanes(const Problem *p, Group *g)
             for (int half = 0; half < 2; half++) {
                 const int64_t place = (j + k) * LANES + half * WIDTH;
                 const Vec here = z[k][half] - p->targets[j + k];
-                AT(g->z + place) = here;
+                if (g->z) AT(g->z + place) = here;
                 z[k][half] = AT(g->slopes + place) = slopes_of(here);
             }
         for (int64_t c = 0; c < d; c++) {
@@ -257,42 +258,61 @@ INLINE void sweeps(const Problem *p, const int count, int stride, const Walk *wa
 /* Steps of `count` walks on the table of inner products. */
 INLINE void chains(const Problem *p, const int count, int stride, const Walk *walks)
 {
-    const int64_t wide = p->wide, E = p->E, n = p->n, room = (E + WIDTH) / WIDTH * WIDTH;
+    const int64_t wide = p->wide, E = p->E, n = p->n;
     const double beta = p->beta, inverse = 1.0 / (double)n;
-    double along[CHAINS][room], weight[CHAINS][room], early[CHAINS][room];
+    double along[E][CHAINS], weight[E][CHAINS], early[E][CHAINS];
     const double *row[WIDTH];
-    for (int w = 0; w < count; w++)
-        for (int64_t k = 1; k < E; k += WIDTH) {
+    /* A tile that were mostly empty would cost more than its rows one by one. */
+    const int64_t rest = (E - 1) % WIDTH, tiled = rest < WIDTH / 2 ? E - rest : E;
+    for (int w = 0; w < count; w++) {
+        for (int64_t k = 1; k < tiled; k += WIDTH) {
             for (int s = 0; s < WIDTH; s++) row[s] = walks[w].rows + walks[w].order[k + s < E ? k + s : k] * wide;
             const Vec found = products_with(row, walks[w].mean, wide);
-            for (int s = 0; s < WIDTH && k + s < E; s++) along[w][k + s] = found[s];
+            for (int s = 0; s < WIDTH && k + s < E; s++) along[k + s][w] = found[s];
         }
-    for (int64_t k = 1; k < E; k++)
+        for (int64_t k = tiled; k < E; k++) {
+            Vec z = all(0);
+            row[0] = walks[w].rows + walks[w].order[k] * wide;
+            for (int64_t c = 0; c < wide; c += WIDTH) z += READ(row[0] + c) * READ(walks[w].mean + c);
+            along[k][w] = sum(z);
+        }
+    }
+    for (int64_t k = 1; k < E; k++) {
+        const double *product[CHAINS];
+        double plain[CHAINS], timed[CHAINS];
+        for (int w = 0; w < count; w++) {
+            product[w] = walks[w].products + walks[w].order[k] * n;
+            plain[w] = along[k][w], timed[w] = 0;
+        }
+        for (int64_t m = 1; m < k; m++)
+#pragma GCC unroll 4
+            for (int w = 0; w < count; w++) {
+                const double inner = product[w][walks[w].order[m]];
+                plain[w] += weight[m][w] * inner;
+                timed[w] += early[m][w] * inner;
+            }
 #pragma GCC unroll 4
         for (int w = 0; w < count; w++) {
-            const int32_t *order = walks[w].order;
-            const int64_t j = order[k];
-            const double *product = walks[w].products + j * n;
-            double plain = along[w][k], timed = 0;
-            for (int64_t m = 1; m < k; m++) {
-                const double inner = product[order[m]];
-                plain += weight[w][m] * inner;
-                timed += early[w][m] * inner;
-            }
-            double *kept = walks[w].slopes + j * stride;
-            const double now = slope(walks[w].z[j * stride] - beta * ((double)k * plain - timed));
-            weight[w][k] = (now - *kept) * inverse;
-            early[w][k] = (double)k * weight[w][k];
-            *kept = now;
+            const int64_t place = walks[w].order[k] * stride;
+            const double now = slope(walks[w].z[place] - beta * ((double)k * plain[w] - timed[w]));
+            weight[k][w] = (now - walks[w].slopes[place]) * inverse;
+            early[k][w] = (double)k * weight[k][w];
+            walks[w].slopes[place] = now;
         }
+    }
     for (int w = 0; w < count; w++) {
-        for (int64_t k = 1; k < E; k += WIDTH) {
+        for (int64_t k = 1; k < tiled; k += WIDTH) {
             Vec factor = all(0);
             for (int s = 0; s < WIDTH; s++) {
                 row[s] = walks[w].rows + walks[w].order[k + s < E ? k + s : k] * wide;
-                if (k + s < E) factor[s] = -beta * ((double)E * weight[w][k + s] - early[w][k + s]);
+                if (k + s < E) factor[s] = -beta * ((double)E * weight[k + s][w] - early[k + s][w]);
             }
             add_rows(row, factor, walks[w].moved, wide);
+        }
+        for (int64_t k = tiled; k < E; k++) {
+            const double factor = -beta * ((double)E * weight[k][w] - early[k][w]);
+            row[0] = walks[w].rows + walks[w].order[k] * wide;
+            for (int64_t c = 0; c < wide; c += WIDTH) AT(walks[w].moved + c) += factor * READ(row[0] + c);
         }
         for (int64_t c = 0; c < wide; c += WIDTH)
             AT(walks[w].moved + c) -= beta * (double)E * READ(walks[w].mean + c);
@@ -317,7 +337,7 @@ static void local_steps(const Problem *p, Group *g, int64_t t)
                 .x = g->x + r * wide,
                 .mean = g->mean + r * wide,
                 .order = p->orders + ((t * p->R + g->first + r) * N + i) * p->E,
-                .z = g->z + place,
+                .z = g->z ? g->z + place : NULL,
                 .slopes = g->slopes + place,
                 .moved = g->moved + r * wide,
             };
@@ -336,24 +356,28 @@ static void local_steps(const Problem *p, Group *g, int64_t t)
     }
 }
 
+static double *take(double **room, int64_t count)
+{
+    double *here = *room;
+    *room += count;
+    return here;
+}
+
 /* All rounds of `group` replicas from replica `first` on, in lanes or a replica alone. */
 static int run_group(const Problem *p, int64_t first, int group, int lanes, double *out)
 {
-    const int64_t wide = p->wide, rows = (p->N * p->n + PADDING + 7) / 8 * 8;
-    const int stride = lanes ? LANES : 1;
-    const int64_t size = (4 * group + 2 * SWEEPS + 2 * stride) * wide + 2 * rows * stride;
-    double *all_of_it = aligned_alloc(64, ((size_t)size * sizeof(double) + 63) / 64 * 64);
-    if (!all_of_it) return 1;
-    memset(all_of_it, 0, (size_t)size * sizeof(double));
-    double *next = all_of_it;
-    Group g = {.first = first, .group = group, .stride = stride};
-    double **const parts[] = {&g.lanes_x, &g.lanes_g, &g.x, &g.mean, &g.moved, &g.memory, &g.scratch, &g.z, &g.slopes};
-    const int64_t sizes[] = {stride * wide, stride * wide, group * wide,       group * wide, group * wide,
-                             group * wide,  2 * SWEEPS * wide, rows * stride};
-    for (int k = 0; k < 9; k++) {
-        *parts[k] = next;
-        if (k < 8) next += sizes[k];
-    }
+    const int64_t wide = p->wide, rows = (p->N * p->n + PADDING + 7) / 8 * 8, stride = lanes ? LANES : 1;
+    const int64_t size = (4 * group + 2 * stride + 2 * SWEEPS) * wide + (p->products ? 2 : 1) * rows * stride;
+    double *room = aligned_alloc(64, (size_t)size * sizeof(double)), *next = room;
+    if (!room) return 1;
+    memset(room, 0, (size_t)size * sizeof(double));
+    Group g = {.first = first, .group = group, .stride = (int)stride};
+    g.x = take(&next, group * wide), g.mean = take(&next, group * wide);
+    g.moved = take(&next, group * wide), g.memory = take(&next, group * wide);
+    g.lanes_x = take(&next, stride * wide), g.lanes_g = take(&next, stride * wide);
+    g.scratch = take(&next, 2 * SWEEPS * wide);
+    g.slopes = take(&next, rows * stride);
+    if (p->products) g.z = take(&next, rows * stride);
     for (int r = 0; r < group; r++) memcpy(g.x + r * wide, p->start, (size_t)p->d * sizeof(double));
     for (int64_t t = 0; t < p->rounds; t++) {
         memories(p, &g);
@@ -365,7 +389,7 @@ static int run_group(const Problem *p, int64_t first, int group, int lanes, doub
         for (int64_t c = 0; c < group * wide; c++) g.x[c] += g.moved[c] / (double)p->N - p->alpha * g.memory[c];
     }
     for (int r = 0; r < group; r++) memcpy(out + (first + r) * p->d, g.x + r * wide, (size_t)p->d * sizeof(double));
-    free(all_of_it);
+    free(room);
     return 0;
 }
 
