@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,10 @@ def forms(who: str, world: World) -> Iterator[Make]:
     elif who == BATCHED:
         yield from (partial(numpy_peers.Batched, world, masked=masked) for masked in masks)
     elif who == C:
-        for together, tile, square in c_peer.ORDERS:
-            if together <= case.R:
-                yield partial(c_peer.Fused, world, together=together, tile=tile, square=square)
+        products = case.N * case.n**2 * 8
+        for table, lanes in product((True, False), (False, True)):
+            if (case.R > 1 or not lanes) and (products <= LARGEST_COPY or not table):
+                yield partial(c_peer.Fused, world, lanes=lanes, table=table)
     elif who == TORCH:
         from benchmarks.peers.torch_peer import Eager
 
@@ -121,7 +123,7 @@ def missing(who: str) -> str:
         return f"{library} is not installed: pip install -e '.[bench]'"
     if who == C:
         try:
-            c_peer.built(*c_peer.ORDERS[0])
+            c_peer.built()
         except c_peer.NoCompiler as error:
             return str(error)
     return ""

@@ -112,7 +112,7 @@ def goal_sheet(found: list[Goal]) -> Sheet:
                 goal.where,
                 number(goal.value),
                 f"{'>=' if goal.at_least else '<='} {goal.limit:g}",
-                "met" if goal.met else "not met",
+                "met" if goal.met else f"not met, by {goal.distance:.0%}",
                 "" if goal.reachable is None else number(goal.reachable),
             )
         )

@@ -1,247 +1,411 @@
-/* C-FLAG on components phi(a.x - b), phi the Cauchy potential, equal client weights: fused passes, no BLAS.
+/* C-FLAG on components phi(a.x - b), phi the Cauchy potential, equal client weights: vectors of the compiler, no BLAS.
 
-   A group of REPLICAS replicas walks together over the rows, TILE of them at a time, so that a row, an iterate and a
-   gradient are read once for several products. With SQUARE, four replicas and four rows meet in registers, as in a
-   matrix product. All rounds of a group run on one thread. */
+   Full gradients of a group have a replica in every vector lane, BLOCK rows at a time; a replica alone has coordinates
+   in the lanes, WIDTH rows at a time. Local steps are plain sweeps over d, or, with the table of the inner products of
+   each client's rows, scalars: with z_k = a_k.x_k and direction D + sum over m of w_m a_m,
+
+       z_k = a_k.x - beta (k a_k.D + sum over m < k of (k - m) w_m a_k.a_m).
+
+   Rows are padded with zeros to `wide` entries, a multiple of eight, and aligned to 64 bytes; behind the current rows
+   and targets stand PADDING rows of zeros. */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef TILE
-#define TILE 4
+#ifdef __AVX512F__
+#define WIDTH 8
+#define BLOCK 8
+#else
+#define WIDTH 4
+#define BLOCK 6
 #endif
-#ifndef REPLICAS
-#define REPLICAS 1
-#endif
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define PADDING 8
+#define LANES (2 * WIDTH)
+/* Local walks whose steps are interleaved, since each waits for its own slope. */
+#define SWEEPS 3
+#define CHAINS 4
+/* Numbers in the memory rows of the clients that a group visits together. */
+#define NEAR (1 << 17)
 
-#ifndef SQUARE
-#define SQUARE 0
-#endif
+typedef double Vec __attribute__((vector_size(8 * WIDTH)));
+#define AT(p) (*(Vec *)(p))
+#define READ(p) (*(const Vec *)(p))
+#define INLINE static inline __attribute__((always_inline))
 
 typedef struct {
-    int64_t N, n, d, E, K;
+    int64_t R, N, n, d, wide, E, K, rounds;
     double alpha, beta;
-    const double *rows, *targets, *past_rows, *past_targets, *start;
+    const double *rows, *targets, *past_rows, *past_targets, *start, *products;
+    const int64_t *kept;
+    const int32_t *orders;
 } Problem;
 
-static inline double slope(double z) { return z / (1 + 0.5 * z * z); }
+/* Of a group: x, mean (grad g), moved (sum of all x_E - x) and memory (grad f_memory), each (group, wide); slopes, and
+   with inner products z, (rows, stride), a column a replica. In lanes x and its gradient are (wide, stride), too. */
+typedef struct {
+    int64_t first;
+    int group, stride;
+    double *x, *mean, *moved, *memory, *slopes, *z, *lanes_x, *lanes_g, *scratch;
+} Group;
 
-/* gradient[r] += factor * sum over `count` rows of phi'(row.x_r - target) row; slopes go to table[r * table_step + q]
-   where there is a table. `index` names the rows, or is NULL for 0, 1, ..., count - 1. */
-static inline void pass(int64_t count, int64_t d, const double *restrict rows, const double *restrict targets,
-                        const int64_t *restrict index, double factor, int group, const double *restrict x,
-                        double *restrict gradient, int64_t gradient_step, double *restrict table, int64_t table_step)
+/* A client's steps in one replica. */
+typedef struct {
+    const double *rows, *targets, *products, *x, *mean;
+    const int32_t *order;
+    double *z, *slopes, *moved;
+} Walk;
+
+INLINE Vec all(double value) { return value - (Vec){0}; }
+INLINE double slope(double z) { return z / (1 + 0.5 * z * z); }
+INLINE Vec slopes_of(Vec z) { return z / (1.0 + 0.5 * z * z); }
+
+/* The sums of WIDTH vectors in the lanes of one. */
+INLINE Vec sums(const Vec *z)
 {
-    for (int64_t q = 0; q < count; q += TILE) {
-        const int tile = count - q < TILE ? (int)(count - q) : TILE;
-        const double *row[TILE];
-        double target[TILE];
-        for (int s = 0; s < TILE; s++) {
-            const int64_t j = s < tile ? (index ? index[q + s] : q + s) : (index ? index[q] : q);
-            row[s] = rows + j * d;
-            target[s] = targets[j];
-        }
-        for (int r = 0; r < group; r++) {
-            const double *restrict y = x + r * d;
-            double *restrict g = gradient + r * gradient_step;
-            double z[TILE], scaled[TILE];
-#if TILE == 4
-            double z0 = 0, z1 = 0, z2 = 0, z3 = 0;
-            const double *restrict a0 = row[0], *restrict a1 = row[1], *restrict a2 = row[2], *restrict a3 = row[3];
-#pragma omp simd reduction(+ : z0, z1, z2, z3)
-            for (int64_t c = 0; c < d; c++) {
-                z0 += a0[c] * y[c];
-                z1 += a1[c] * y[c];
-                z2 += a2[c] * y[c];
-                z3 += a3[c] * y[c];
-            }
-            z[0] = z0, z[1] = z1, z[2] = z2, z[3] = z3;
-#elif TILE == 2
-            double z0 = 0, z1 = 0;
-            const double *restrict a0 = row[0], *restrict a1 = row[1];
-#pragma omp simd reduction(+ : z0, z1)
-            for (int64_t c = 0; c < d; c++) {
-                z0 += a0[c] * y[c];
-                z1 += a1[c] * y[c];
-            }
-            z[0] = z0, z[1] = z1;
+#if WIDTH == 8
+    Vec u[4], v[2];
+    for (int k = 0; k < 4; k++)
+        u[k] = PICK(z[2 * k], z[2 * k + 1], 0, 8, 2, 10, 4, 12, 6, 14) +
+               PICK(z[2 * k], z[2 * k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    for (int k = 0; k < 2; k++)
+        v[k] = PICK(u[2 * k], u[2 * k + 1], 0, 1, 8, 9, 4, 5, 12, 13) +
+               PICK(u[2 * k], u[2 * k + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+    return PICK(v[0], v[1], 0, 1, 2, 3, 8, 9, 10, 11) + PICK(v[0], v[1], 4, 5, 6, 7, 12, 13, 14, 15);
 #else
-            double z0 = 0;
-            const double *restrict a0 = row[0];
-#pragma omp simd reduction(+ : z0)
-            for (int64_t c = 0; c < d; c++) z0 += a0[c] * y[c];
-            z[0] = z0;
+    const Vec u = PICK(z[0], z[1], 0, 4, 2, 6) + PICK(z[0], z[1], 1, 5, 3, 7);
+    const Vec v = PICK(z[2], z[3], 0, 4, 2, 6) + PICK(z[2], z[3], 1, 5, 3, 7);
+    return PICK(u, v, 0, 1, 4, 5) + PICK(u, v, 2, 3, 6, 7);
 #endif
-            for (int s = 0; s < TILE; s++) {
-                const double value = slope(z[s] - target[s]);
-                if (table && s < tile) table[r * table_step + q + s] = value;
-                scaled[s] = s < tile ? factor * value : 0.0;
-            }
-#pragma omp simd
-            for (int64_t c = 0; c < d; c++) {
-#if TILE == 4
-                g[c] += scaled[0] * a0[c] + scaled[1] * a1[c] + scaled[2] * a2[c] + scaled[3] * a3[c];
-#elif TILE == 2
-                g[c] += scaled[0] * a0[c] + scaled[1] * a1[c];
-#else
-                g[c] += scaled[0] * a0[c];
+}
+
+INLINE double sum(Vec z)
+{
+#if WIDTH == 8
+    z += PICK(z, z, 4, 5, 6, 7, 0, 1, 2, 3);
 #endif
-            }
+    return (z[0] + z[2]) + (z[1] + z[3]);
+}
+
+/* Products of WIDTH rows with y. */
+INLINE Vec products_with(const double *const *row, const double *restrict y, int64_t wide)
+{
+    Vec z[WIDTH];
+    for (int k = 0; k < WIDTH; k++) z[k] = all(0);
+    for (int64_t c = 0; c < wide; c += WIDTH) {
+        const Vec here = READ(y + c);
+#pragma GCC unroll 8
+        for (int k = 0; k < WIDTH; k++) z[k] += READ(row[k] + c) * here;
+    }
+    return sums(z);
+}
+
+/* target += sum over WIDTH rows of factor times row. */
+INLINE void add_rows(const double *const *row, Vec factors, double *restrict target, int64_t wide)
+{
+    Vec f[WIDTH];
+    for (int k = 0; k < WIDTH; k++) f[k] = all(factors[k]);
+    for (int64_t c = 0; c < wide; c += WIDTH) {
+        Vec one = READ(target + c), two = all(0);
+#pragma GCC unroll 8
+        for (int k = 0; k < WIDTH; k += 2) {
+            one += f[k] * READ(row[k] + c);
+            two += f[k + 1] * READ(row[k + 1] + c);
         }
+        AT(target + c) = one + two;
     }
 }
 
-#if SQUARE
-/* The same for four replicas from r = 0 on and `count` rows, a multiple of four, without an index. */
-static inline void square_pass(int64_t count, int64_t d, const double *restrict rows, const double *restrict targets,
-                               double factor, const double *restrict x, double *restrict gradient,
-                               int64_t gradient_step, double *restrict table, int64_t table_step)
+/* grad g of a replica alone, into its mean. */
+static void gradient_alone(const Problem *p, Group *g)
 {
-    const double *restrict x0 = x, *restrict x1 = x + d, *restrict x2 = x + 2 * d, *restrict x3 = x + 3 * d;
-    double *restrict g0 = gradient, *restrict g1 = gradient + gradient_step;
-    double *restrict g2 = gradient + 2 * gradient_step, *restrict g3 = gradient + 3 * gradient_step;
-    for (int64_t q = 0; q < count; q += 4) {
-        const double *restrict a0 = rows + q * d, *restrict a1 = a0 + d, *restrict a2 = a1 + d, *restrict a3 = a2 + d;
-        double z00 = 0, z01 = 0, z02 = 0, z03 = 0, z10 = 0, z11 = 0, z12 = 0, z13 = 0;
-        double z20 = 0, z21 = 0, z22 = 0, z23 = 0, z30 = 0, z31 = 0, z32 = 0, z33 = 0;
-#pragma omp simd reduction(+ : z00, z01, z02, z03, z10, z11, z12, z13, z20, z21, z22, z23, z30, z31, z32, z33)
+    const double share = 1.0 / (double)(p->N * p->n);
+    memset(g->mean, 0, (size_t)p->wide * sizeof(double));
+    for (int64_t j = 0; j < p->N * p->n; j += WIDTH) {
+        const double *row[WIDTH];
+        for (int k = 0; k < WIDTH; k++) row[k] = p->rows + (j + k) * p->wide;
+        const Vec z = products_with(row, g->x, p->wide) - READ(p->targets + j);
+        const Vec slopes = slopes_of(z);
+        if (g->z) AT(g->z + j) = z;
+        AT(g->slopes + j) = slopes;
+        add_rows(row, share * slopes, g->mean, p->wide);
+    }
+}
+
+/* grad g of a group, a replica in every lane, into the rows of its mean. */
+static void gradients_in_lanes(const Problem *p, Group *g)
+{
+    const int64_t count = p->N * p->n, wide = p->wide, d = p->d;
+    const double share = 1.0 / (double)count;
+    double *restrict x = g->lanes_x, *restrict total = g->lanes_g;
+    for (int64_t c = 0; c < d; c++)
+        for (int r = 0; r < g->group; r++) x[c * LANES + r] = g->x[r * wide + c];
+    memset(total, 0, (size_t)(d * LANES) * sizeof(double));
+    for (int64_t j = 0; j < count; j += BLOCK) {
+        const double *a = p->rows + j * wide;
+        Vec z[BLOCK][2];
+        for (int k = 0; k < BLOCK; k++) z[k][0] = z[k][1] = all(0);
         for (int64_t c = 0; c < d; c++) {
-            z00 += x0[c] * a0[c], z01 += x0[c] * a1[c], z02 += x0[c] * a2[c], z03 += x0[c] * a3[c];
-            z10 += x1[c] * a0[c], z11 += x1[c] * a1[c], z12 += x1[c] * a2[c], z13 += x1[c] * a3[c];
-            z20 += x2[c] * a0[c], z21 += x2[c] * a1[c], z22 += x2[c] * a2[c], z23 += x2[c] * a3[c];
-            z30 += x3[c] * a0[c], z31 += x3[c] * a1[c], z32 += x3[c] * a2[c], z33 += x3[c] * a3[c];
-        }
-        const double z[4][4] = {
-            {z00, z01, z02, z03}, {z10, z11, z12, z13}, {z20, z21, z22, z23}, {z30, z31, z32, z33}};
-        double s[4][4];
-        for (int r = 0; r < 4; r++)
-            for (int k = 0; k < 4; k++) {
-                const double value = slope(z[r][k] - targets[q + k]);
-                table[r * table_step + q + k] = value;
-                s[r][k] = factor * value;
+            const Vec left = READ(x + c * LANES), right = READ(x + c * LANES + WIDTH);
+#pragma GCC unroll 8
+            for (int k = 0; k < BLOCK; k++) {
+                const Vec entry = all(a[k * wide + c]);
+                z[k][0] += entry * left;
+                z[k][1] += entry * right;
             }
-#pragma omp simd
-        for (int64_t c = 0; c < d; c++) {
-            g0[c] += s[0][0] * a0[c] + s[0][1] * a1[c] + s[0][2] * a2[c] + s[0][3] * a3[c];
-            g1[c] += s[1][0] * a0[c] + s[1][1] * a1[c] + s[1][2] * a2[c] + s[1][3] * a3[c];
-            g2[c] += s[2][0] * a0[c] + s[2][1] * a1[c] + s[2][2] * a2[c] + s[2][3] * a3[c];
-            g3[c] += s[3][0] * a0[c] + s[3][1] * a1[c] + s[3][2] * a2[c] + s[3][3] * a3[c];
         }
-    }
-}
-#endif
-
-/* grad g_i of a group and its slopes: rows a block at a time, so that every replica meets them in the nearest cache. */
-static inline void client_gradients(const Problem *p, int64_t i, int group, const double *x, double *grads, double *table)
-{
-    const int64_t N = p->N, n = p->n, d = p->d;
-    const double *rows = p->rows + i * n * d, *targets = p->targets + i * n;
-    const double factor = 1.0 / (double)n;
-    int done = 0;
-    int64_t covered = 0;
-#if SQUARE
-    const int64_t near = 4096 / d / 4 * 4, block = near < 4 ? 4 : near;
-    done = group / 4 * 4;
-    covered = n / 4 * 4;
-    for (int64_t q = 0; q < covered; q += block) {
-        const int64_t count = covered - q < block ? covered - q : block;
-        for (int r = 0; r < done; r += 4)
-            square_pass(count, d, rows + q * d, targets + q, factor, x + r * d, grads + (r * N + i) * d, N * d,
-                        table + (r * N + i) * n + q, N * n);
-    }
-#endif
-    if (done > 0 && covered < n)
-        pass(n - covered, d, rows + covered * d, targets + covered, NULL, factor, done, x, grads + i * d, N * d,
-             table + i * n + covered, N * n);
-    if (done < group)
-        pass(n, d, rows, targets, NULL, factor, group - done, x + done * d, grads + (done * N + i) * d, N * d,
-             table + (done * N + i) * n, N * n);
-}
-
-/* Client i's local steps from x; `moved` += (x_E - x) / N. One sweep over d a step: direction, iterate, next product. */
-static inline void local_steps(const Problem *p, int64_t i, const int32_t *restrict order, const double *restrict x,
-                               double *restrict table, double *restrict direction, double *restrict local,
-                               double *restrict moved)
-{
-    const int64_t d = p->d;
-    const double beta = p->beta, share = 1.0 / (double)p->N, inverse = 1.0 / (double)p->n;
-    const double *restrict rows = p->rows + i * p->n * d, *restrict targets = p->targets + i * p->n;
-    const double *restrict row = rows;
-    double weight = 0.0;
-    memcpy(local, x, (size_t)d * sizeof(double));
-    for (int64_t k = 0; k < p->E; k++) {
-        const int64_t next = k + 1 < p->E ? order[k + 1] : order[k];
-        const double *restrict ahead = rows + next * d;
-        double z = 0.0;
-#pragma omp simd reduction(+ : z)
-        for (int64_t c = 0; c < d; c++) {
-            direction[c] += weight * row[c];
-            local[c] -= beta * direction[c];
-            z += ahead[c] * local[c];
-        }
-        const double now = slope(z - targets[next]);
-        weight = (now - table[next]) * inverse;
-        table[next] = now;
-        row = ahead;
-    }
-#pragma omp simd
-    for (int64_t c = 0; c < d; c++) moved[c] += share * (local[c] - x[c]);
-}
-
-/* All rounds of `group` replicas from replica `first` on. */
-static int run_group(const Problem *p, int64_t rounds, int64_t R, int64_t first, int group, const int64_t *kept,
-                     const int32_t *orders, double *out)
-{
-    const int64_t N = p->N, n = p->n, d = p->d, E = p->E, K = p->K;
-    const size_t vector = (size_t)d * sizeof(double);
-    double *x = malloc((size_t)group * vector), *grads = malloc((size_t)(group * N) * vector);
-    double *memory = malloc((size_t)group * vector), *table = malloc((size_t)(group * N * n) * sizeof(double));
-    double *work = malloc(4 * vector);
-    if (!x || !grads || !memory || !table || !work) return 1;
-    double *mean = work, *direction = work + d, *local = work + 2 * d, *moved = work + 3 * d;
-    for (int r = 0; r < group; r++) memcpy(x + r * d, p->start, vector);
-
-    for (int64_t t = 0; t < rounds; t++) {
-        memset(memory, 0, (size_t)group * vector);
-        memset(grads, 0, (size_t)(group * N) * vector);
-        for (int64_t i = 0; i < N; i++) {
-            for (int r = 0; r < group; r++)
-                pass(K, d, p->past_rows + i * n * d, p->past_targets + i * n, kept + ((first + r) * N + i) * K,
-                     1.0 / (double)(N * K), 1, x + r * d, memory + r * d, 0, NULL, 0);
-            client_gradients(p, i, group, x, grads, table);
-        }
-        for (int r = 0; r < group; r++) {
-            double *restrict here = x + r * d;
-            const int32_t *order = orders + ((t * R + first + r) * N) * E;
-            memset(mean, 0, vector);
-            memset(moved, 0, vector);
-            for (int64_t i = 0; i < N; i++)
-                for (int64_t c = 0; c < d; c++) mean[c] += grads[(r * N + i) * d + c] / (double)N;
-            for (int64_t i = 0; i < N; i++) {
-                /* The delayed gradient starts at grad g_i, and u = grad g - grad g_i. */
-                memcpy(direction, mean, vector);
-                local_steps(p, i, order + i * E, here, table + (r * N + i) * n, direction, local, moved);
+#pragma GCC unroll 8
+        for (int k = 0; k < BLOCK; k++)
+            for (int half = 0; half < 2; half++) {
+                const int64_t place = (j + k) * LANES + half * WIDTH;
+                const Vec here = z[k][half] - p->targets[j + k];
+                if (g->z) AT(g->z + place) = here;
+                z[k][half] = AT(g->slopes + place) = slopes_of(here);
             }
-            for (int64_t c = 0; c < d; c++) here[c] += moved[c] - p->alpha * memory[r * d + c];
+        for (int64_t c = 0; c < d; c++) {
+            Vec left = READ(total + c * LANES), right = READ(total + c * LANES + WIDTH);
+#pragma GCC unroll 8
+            for (int k = 0; k < BLOCK; k++) {
+                const Vec entry = all(a[k * wide + c]);
+                left += entry * z[k][0];
+                right += entry * z[k][1];
+            }
+            AT(total + c * LANES) = left;
+            AT(total + c * LANES + WIDTH) = right;
         }
     }
-    memcpy(out + first * d, x, (size_t)group * vector);
-    free(x), free(grads), free(memory), free(table), free(work);
+    for (int r = 0; r < g->group; r++)
+        for (int64_t c = 0; c < d; c++) g->mean[r * wide + c] = share * total[c * LANES + r];
+}
+
+/* The gradients of the memories, a few clients at a time, whose past rows stay near for all replicas. */
+static void memories(const Problem *p, Group *g)
+{
+    const int64_t N = p->N, n = p->n, K = p->K, wide = p->wide, fit = NEAR / (n * wide), few = fit < 1 ? 1 : fit;
+    const double share = 1.0 / (double)(N * K);
+    memset(g->memory, 0, (size_t)(g->group * wide) * sizeof(double));
+    for (int64_t begin = 0; begin < N * K; begin += few * K) {
+        const int64_t end = begin + few * K < N * K ? begin + few * K : N * K;
+        for (int r = 0; r < g->group; r++) {
+            const int64_t *kept = p->kept + (g->first + r) * N * K;
+            int64_t client = begin / K, within = 0;
+            for (int64_t q = begin; q < end; q += WIDTH) {
+                const double *row[WIDTH];
+                Vec target = all(0), factor = all(0);
+                for (int k = 0; k < WIDTH; k++) {
+                    if (q + k >= end) {
+                        row[k] = row[0];
+                        continue;
+                    }
+                    const int64_t j = client * n + kept[q + k];
+                    row[k] = p->past_rows + j * wide;
+                    target[k] = p->past_targets[j];
+                    factor[k] = share;
+                    if (++within == K) within = 0, client++;
+                }
+                const Vec z = products_with(row, g->x + r * wide, wide) - target;
+                add_rows(row, factor * slopes_of(z), g->memory + r * wide, wide);
+            }
+        }
+    }
+}
+
+/* Plain steps of `count` walks: one sweep over d a step has direction, iterate and the next product. */
+INLINE void sweeps(const Problem *p, const int count, int stride, const Walk *walks, double *scratch)
+{
+    const int64_t wide = p->wide, E = p->E;
+    const double beta = p->beta, inverse = 1.0 / (double)p->n;
+    const double *row[SWEEPS], *ahead[SWEEPS];
+    double *direction[SWEEPS], *local[SWEEPS], weight[SWEEPS];
+    for (int w = 0; w < count; w++) {
+        direction[w] = scratch + 2 * w * wide, local[w] = direction[w] + wide;
+        memcpy(direction[w], walks[w].mean, (size_t)wide * sizeof(double));
+        memcpy(local[w], walks[w].x, (size_t)wide * sizeof(double));
+        row[w] = walks[w].rows, weight[w] = 0;
+    }
+    for (int64_t k = 1; k < E; k++) {
+        Vec z[SWEEPS], factor[SWEEPS];
+        for (int w = 0; w < count; w++) {
+            ahead[w] = walks[w].rows + walks[w].order[k] * wide;
+            z[w] = all(0), factor[w] = all(weight[w]);
+        }
+        for (int64_t c = 0; c < wide; c += WIDTH)
+#pragma GCC unroll 4
+            for (int w = 0; w < count; w++) {
+                const Vec turned = READ(direction[w] + c) + factor[w] * READ(row[w] + c);
+                const Vec there = READ(local[w] + c) - beta * turned;
+                AT(direction[w] + c) = turned;
+                AT(local[w] + c) = there;
+                z[w] += READ(ahead[w] + c) * there;
+            }
+#pragma GCC unroll 4
+        for (int w = 0; w < count; w++) {
+            const int64_t j = walks[w].order[k];
+            double *kept = walks[w].slopes + j * stride;
+            const double now = slope(sum(z[w]) - walks[w].targets[j]);
+            weight[w] = (now - *kept) * inverse;
+            *kept = now;
+            row[w] = ahead[w];
+        }
+    }
+    for (int w = 0; w < count; w++)
+        for (int64_t c = 0; c < wide; c += WIDTH)
+            AT(walks[w].moved + c) += READ(local[w] + c) - READ(walks[w].x + c) -
+                                      beta * (READ(direction[w] + c) + weight[w] * READ(row[w] + c));
+}
+
+/* Steps of `count` walks on the table of inner products. */
+INLINE void chains(const Problem *p, const int count, int stride, const Walk *walks)
+{
+    const int64_t wide = p->wide, E = p->E, n = p->n;
+    const double beta = p->beta, inverse = 1.0 / (double)n;
+    double along[E][CHAINS], weight[E][CHAINS], early[E][CHAINS];
+    const double *row[WIDTH];
+    /* A tile that were mostly empty would cost more than its rows one by one. */
+    const int64_t rest = (E - 1) % WIDTH, tiled = rest < WIDTH / 2 ? E - rest : E;
+    for (int w = 0; w < count; w++) {
+        for (int64_t k = 1; k < tiled; k += WIDTH) {
+            for (int s = 0; s < WIDTH; s++) row[s] = walks[w].rows + walks[w].order[k + s < E ? k + s : k] * wide;
+            const Vec found = products_with(row, walks[w].mean, wide);
+            for (int s = 0; s < WIDTH && k + s < E; s++) along[k + s][w] = found[s];
+        }
+        for (int64_t k = tiled; k < E; k++) {
+            Vec z = all(0);
+            row[0] = walks[w].rows + walks[w].order[k] * wide;
+            for (int64_t c = 0; c < wide; c += WIDTH) z += READ(row[0] + c) * READ(walks[w].mean + c);
+            along[k][w] = sum(z);
+        }
+    }
+    for (int64_t k = 1; k < E; k++) {
+        const double *product[CHAINS];
+        double plain[CHAINS], timed[CHAINS];
+        for (int w = 0; w < count; w++) {
+            product[w] = walks[w].products + walks[w].order[k] * n;
+            plain[w] = along[k][w], timed[w] = 0;
+        }
+        for (int64_t m = 1; m < k; m++)
+#pragma GCC unroll 4
+            for (int w = 0; w < count; w++) {
+                const double inner = product[w][walks[w].order[m]];
+                plain[w] += weight[m][w] * inner;
+                timed[w] += early[m][w] * inner;
+            }
+#pragma GCC unroll 4
+        for (int w = 0; w < count; w++) {
+            const int64_t place = walks[w].order[k] * stride;
+            const double now = slope(walks[w].z[place] - beta * ((double)k * plain[w] - timed[w]));
+            weight[k][w] = (now - walks[w].slopes[place]) * inverse;
+            early[k][w] = (double)k * weight[k][w];
+            walks[w].slopes[place] = now;
+        }
+    }
+    for (int w = 0; w < count; w++) {
+        for (int64_t k = 1; k < tiled; k += WIDTH) {
+            Vec factor = all(0);
+            for (int s = 0; s < WIDTH; s++) {
+                row[s] = walks[w].rows + walks[w].order[k + s < E ? k + s : k] * wide;
+                if (k + s < E) factor[s] = -beta * ((double)E * weight[k + s][w] - early[k + s][w]);
+            }
+            add_rows(row, factor, walks[w].moved, wide);
+        }
+        for (int64_t k = tiled; k < E; k++) {
+            const double factor = -beta * ((double)E * weight[k][w] - early[k][w]);
+            row[0] = walks[w].rows + walks[w].order[k] * wide;
+            for (int64_t c = 0; c < wide; c += WIDTH) AT(walks[w].moved + c) += factor * READ(row[0] + c);
+        }
+        for (int64_t c = 0; c < wide; c += WIDTH)
+            AT(walks[w].moved + c) -= beta * (double)E * READ(walks[w].mean + c);
+    }
+}
+
+/* The walks of all clients in all replicas of round t, those of a client one after another. */
+static void local_steps(const Problem *p, Group *g, int64_t t)
+{
+    const int64_t N = p->N, n = p->n, wide = p->wide, count = N * g->group;
+    const int most = p->products ? CHAINS : SWEEPS;
+    memset(g->moved, 0, (size_t)(g->group * wide) * sizeof(double));
+    for (int64_t begin = 0; begin < count; begin += most) {
+        Walk walks[CHAINS];
+        const int here = count - begin < most ? (int)(count - begin) : most;
+        for (int w = 0; w < here; w++) {
+            const int64_t i = (begin + w) / g->group, r = (begin + w) % g->group, place = i * n * g->stride + r;
+            walks[w] = (Walk){
+                .rows = p->rows + i * n * wide,
+                .targets = p->targets + i * n,
+                .products = p->products ? p->products + i * n * n : NULL,
+                .x = g->x + r * wide,
+                .mean = g->mean + r * wide,
+                .order = p->orders + ((t * p->R + g->first + r) * N + i) * p->E,
+                .z = g->z ? g->z + place : NULL,
+                .slopes = g->slopes + place,
+                .moved = g->moved + r * wide,
+            };
+        }
+        /* With a constant count the walks of a step stand in registers. */
+        if (p->products && here == CHAINS)
+            chains(p, CHAINS, g->stride, walks);
+        else if (p->products)
+            for (int w = 0; w < here; w++) chains(p, 1, g->stride, walks + w);
+        else if (here == SWEEPS)
+            sweeps(p, SWEEPS, g->stride, walks, g->scratch);
+        else if (here == 2)
+            sweeps(p, 2, g->stride, walks, g->scratch);
+        else
+            sweeps(p, 1, g->stride, walks, g->scratch);
+    }
+}
+
+static double *take(double **room, int64_t count)
+{
+    double *here = *room;
+    *room += count;
+    return here;
+}
+
+/* All rounds of `group` replicas from replica `first` on, in lanes or a replica alone. */
+static int run_group(const Problem *p, int64_t first, int group, int lanes, double *out)
+{
+    const int64_t wide = p->wide, rows = (p->N * p->n + PADDING + 7) / 8 * 8, stride = lanes ? LANES : 1;
+    const int64_t size = (4 * group + 2 * stride + 2 * SWEEPS) * wide + (p->products ? 2 : 1) * rows * stride;
+    double *room = aligned_alloc(64, (size_t)size * sizeof(double)), *next = room;
+    if (!room) return 1;
+    memset(room, 0, (size_t)size * sizeof(double));
+    Group g = {.first = first, .group = group, .stride = (int)stride};
+    g.x = take(&next, group * wide), g.mean = take(&next, group * wide);
+    g.moved = take(&next, group * wide), g.memory = take(&next, group * wide);
+    g.lanes_x = take(&next, stride * wide), g.lanes_g = take(&next, stride * wide);
+    g.scratch = take(&next, 2 * SWEEPS * wide);
+    g.slopes = take(&next, rows * stride);
+    if (p->products) g.z = take(&next, rows * stride);
+    for (int r = 0; r < group; r++) memcpy(g.x + r * wide, p->start, (size_t)p->d * sizeof(double));
+    for (int64_t t = 0; t < p->rounds; t++) {
+        memories(p, &g);
+        if (lanes)
+            gradients_in_lanes(p, &g);
+        else
+            gradient_alone(p, &g);
+        local_steps(p, &g, t);
+        for (int64_t c = 0; c < group * wide; c++) g.x[c] += g.moved[c] / (double)p->N - p->alpha * g.memory[c];
+    }
+    for (int r = 0; r < group; r++) memcpy(out + (first + r) * p->d, g.x + r * wide, (size_t)p->d * sizeof(double));
+    free(room);
     return 0;
 }
 
-/* x_T of R replicas into out (R, d); orders (rounds, R, N, E), kept (R, N, K). Not 0: no memory. */
-int c_flag(int64_t R, int64_t N, int64_t n, int64_t d, int64_t E, int64_t K, int64_t rounds, double alpha, double beta,
-           const double *rows, const double *targets, const double *past_rows, const double *past_targets,
-           const double *start, const int64_t *kept, const int32_t *orders, int threads, double *out)
+/* x_T of R replicas into out (R, d); orders (rounds, R, N, E), kept (R, N, K), products (N, n, n) of each client's
+   current rows, or NULL for plain steps; lanes: whether replicas go together. Not 0: no memory. */
+int c_flag(int64_t R, int64_t N, int64_t n, int64_t d, int64_t wide, int64_t E, int64_t K, int64_t rounds, double alpha,
+           double beta, const double *rows, const double *targets, const double *past_rows, const double *past_targets,
+           const double *start, const double *products, const int64_t *kept, const int32_t *orders, int lanes,
+           int threads, double *out)
 {
-    const Problem p = {N, n, d, E, K, alpha, beta, rows, targets, past_rows, past_targets, start};
+    const Problem p = {R,       N,         n,            d,     wide,     E,    K,     rounds, alpha, beta, rows,
+                       targets, past_rows, past_targets, start, products, kept, orders};
+    const int together = lanes ? LANES : 1;
     int failed = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(| : failed)
-    for (int64_t first = 0; first < R; first += REPLICAS) {
-        const int group = R - first < REPLICAS ? (int)(R - first) : REPLICAS;
-        failed |= run_group(&p, rounds, R, first, group, kept, orders, out);
-    }
+    for (int64_t first = 0; first < R; first += together)
+        failed |= run_group(&p, first, R - first < together ? (int)(R - first) : together, lanes, out);
     return failed;
 }

@@ -1,4 +1,4 @@
-"""C compiled on the fly with -O3 -march=native -fopenmp: fused passes without BLAS, in several loop orders."""
+"""C compiled on the fly: replicas or coordinates in vector lanes, local steps plain or on inner products; no BLAS."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ import numpy as np
 from benchmarks.cases import Array, World
 
 SOURCE = Path(__file__).with_name("c_flag.c")
-FLAGS = ("-O3", "-march=native", "-fopenmp", "-std=c11", "-shared", "-fPIC")
-#: (replicas that walk together, rows a tile, whether four replicas meet a tile in registers): the loop orders tried.
-ORDERS = ((1, 1, False), (1, 4, False), (16, 4, False), (64, 4, False), (4, 4, True), (16, 4, True))
+#: ISO C would forbid fused products. Every sum's order is written out for the vectors: -ffast-math made whole rounds
+#: a tenth slower, and would have old gcc link code that flushes small numbers to zero in the whole process.
+FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
+#: Doubles to whose multiple rows are padded, and rows of zeros behind the last: see the text of the loop.
+UNIT, PADDING = 8, 8
 
 
 class NoCompiler(Exception):
@@ -26,8 +28,8 @@ class NoCompiler(Exception):
 
 
 @cache
-def built(replicas: int, tile: int, square: bool) -> Any:
-    """The compiled loop for one loop order, built once per text, flags and compiler in the temporary folder.
+def built() -> Any:
+    """The compiled loop, built once a process in the temporary folder.
 
     Raises
     ------
@@ -38,9 +40,8 @@ def built(replicas: int, tile: int, square: bool) -> Any:
         raise NoCompiler("no C compiler: install gcc")
     folder = Path(tempfile.mkdtemp(prefix="cflag-benchmark-"))
     target = folder / "c_flag.so"
-    macros = (f"-DREPLICAS={replicas}", f"-DTILE={tile}", f"-DSQUARE={int(square)}")
     done = subprocess.run(
-        [compiler, *FLAGS, *macros, str(SOURCE), "-o", str(target)], capture_output=True, text=True, check=False
+        [compiler, *FLAGS, str(SOURCE), "-o", str(target)], capture_output=True, text=True, check=False
     )
     try:
         if done.returncode:
@@ -60,28 +61,58 @@ def compiler_version() -> str:
     return done.stdout.splitlines()[0] if done.stdout else compiler
 
 
-class Fused:
-    """The C loop in one loop order."""
+def padded(array: Array, width: int, more: int = 0) -> Array:
+    """The array as (rows, width) with `more` rows of zeros behind, from a multiple of 64 bytes on."""
+    rows = np.asarray(array, dtype=np.float64).reshape(-1, array.shape[-1])
+    space = np.zeros((len(rows) + more) * width + UNIT)
+    begin = -space.ctypes.data % 64 // 8
+    whole = space[begin : begin + (len(rows) + more) * width].reshape(-1, width)
+    whole[: len(rows), : rows.shape[1]] = rows
+    return whole
 
-    def __init__(self, world: World, *, together: int, tile: int, square: bool = False, threads: int = 1) -> None:
-        case = world.case
-        self.case, self.world, self.threads, self.replicas = case, world, threads, case.R
-        self.name = f"{together} replicas x {tile} rows{', 4 x 4 in registers' if square else ''}"
-        self.function = built(together, tile, square)
+
+class Fused:
+    """The C loop in one form.
+
+    Parameters
+    ----------
+    lanes : bool
+        Whether replicas go together, one a vector lane; otherwise one after another, with coordinates in the lanes.
+    table : bool
+        Whether local steps read the inner products of the client's rows; otherwise they sweep over d.
+    """
+
+    def __init__(self, world: World, *, lanes: bool, table: bool, threads: int = 1) -> None:
+        case, rows = world.case, world.rows
+        self.case, self.world, self.lanes, self.threads, self.replicas = case, world, lanes, threads, case.R
+        self.name = f"{'replicas' if lanes else 'coordinates'} in lanes, {'inner products' if table else 'plain'}"
+        self.function = built()
+        self.wide = -(-case.d // UNIT) * UNIT
         self.arrays = [
-            np.ascontiguousarray(array, dtype=np.float64)
-            for array in (world.rows, world.targets, world.past_rows, world.past_targets, world.start)
+            padded(rows, self.wide, PADDING),
+            padded(world.targets.reshape(-1, 1), 1, PADDING),
+            padded(world.past_rows, self.wide),
+            padded(world.past_targets.reshape(-1, 1), 1),
+            padded(world.start, self.wide),
+            np.ascontiguousarray(rows @ rows.swapaxes(1, 2)) if table else None,
+            np.ascontiguousarray(world.kept, dtype=np.int64),
         ]
-        self.kept = np.ascontiguousarray(world.kept, dtype=np.int64)
 
     def run(self, rounds: int) -> Array:
         """x_T of all replicas, (R, d)."""
         case, orders = self.case, self.world.orders(rounds)
         out = np.empty((case.R, case.d))
-        sizes = (ctypes.c_int64(value) for value in (case.R, case.N, case.n, case.d, case.E, case.kept, rounds))
-        rates = (ctypes.c_double(self.world.alpha), ctypes.c_double(self.world.beta))
-        arrays = (ctypes.c_void_p(array.ctypes.data) for array in (*self.arrays, self.kept, orders))
-        failed = self.function(*sizes, *rates, *arrays, ctypes.c_int(self.threads), ctypes.c_void_p(out.ctypes.data))
+        sizes = (case.R, case.N, case.n, case.d, self.wide, case.E, case.kept, rounds)
+        arrays = (array if array is None else ctypes.c_void_p(array.ctypes.data) for array in (*self.arrays, orders))
+        failed = self.function(
+            *map(ctypes.c_int64, sizes),
+            ctypes.c_double(self.world.alpha),
+            ctypes.c_double(self.world.beta),
+            *arrays,
+            ctypes.c_int(self.lanes),
+            ctypes.c_int(self.threads),
+            ctypes.c_void_p(out.ctypes.data),
+        )
         if failed:
             raise MemoryError("the C loop found no memory for its tables")
         return out

@@ -80,13 +80,27 @@ def test_the_loop_runs_the_first_replicas_only():
     assert maker().replicas == 1
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_c_does_not_depend_on_threads(threads):
+@pytest.mark.parametrize("lanes", [False, True])
+def test_c_does_not_depend_on_threads(lanes):
     if contest.missing(contest.C):
         pytest.skip(contest.missing(contest.C))
-    world = World(SMALL)
-    found = c_peer.Fused(world, together=1, tile=4, threads=threads).run(ROUNDS)
-    assert contest.distance(found, Ours(world).end(ROUNDS)) < 1e-12
+    world = World(UNEVEN)
+    one, two = (c_peer.Fused(world, lanes=lanes, table=True, threads=threads).run(ROUNDS) for threads in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def test_c_with_narrow_vectors_agrees(world, monkeypatch):
+    """Also a processor with AVX-512 tests what others run."""
+    monkeypatch.setattr(c_peer, "FLAGS", (*c_peer.FLAGS, "-mno-avx512f"))
+    c_peer.built.cache_clear()
+    try:
+        if contest.missing(contest.C):
+            pytest.skip(contest.missing(contest.C))
+        expected = Ours(world).end(ROUNDS)
+        for make in contest.forms(contest.C, world):
+            assert contest.distance(make().run(ROUNDS), expected) < 1e-12
+    finally:
+        c_peer.built.cache_clear()
 
 
 def test_without_a_compiler_the_peer_is_a_line(monkeypatch):

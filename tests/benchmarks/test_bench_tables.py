@@ -131,7 +131,7 @@ def made_up(case, ours, peers):
 
 def test_goals_are_met_at_their_limits_and_not_below():
     batch = made_up(CASES["S x64"], 1.0, {"JAX": 3.0, "PyTorch": 4.99, "NumPy loop": 50.0})
-    single = made_up(CASES["S"], 1.0, {"JAX": 1.99, "C": 1.0, "PyTorch": 1.0})
+    single = made_up(CASES["S"], 1.0, {"JAX": 1.99, "C": 1.1, "PyTorch": 1.0})
     found = {(goal.name, goal.where): goal for goal in goals.goals([batch, single], [], 1e9)}
     assert {key: goal.met for key, goal in found.items()} == {
         ("JAX over ours", "S x64"): True,
@@ -151,6 +151,13 @@ def test_the_share_of_dgemm_is_a_goal_of_the_largest_case(share, met):
     (goal,) = goals.goals([made_up(case, seconds, {})], [], 1e9)
     assert (goal.name, goal.met) == ("share of dgemm", met)
     assert goal.value == pytest.approx(share)
+
+
+def test_a_missed_goal_says_by_how_much():
+    aims = goals.goals(
+        [made_up(CASES["S"], 1.0, {"JAX": 1.5, "C": 1.1})], [Cost("start-up", "", "s", (1.25,), 1.0)], 1e9
+    )
+    assert [row[4] for row in kernel_sheets.goal_sheet(aims).rows] == ["not met, by 25%", "met", "not met, by 25%"]
 
 
 def test_costs_with_a_limit_are_goals():
