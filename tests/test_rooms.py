@@ -16,22 +16,24 @@ ROOMS = {
     "bridge": 10692,
     # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
     # and folder are both a book, which maps, reports and errata take.
-    "claims": 22690,
+    "claims": 22689,
     # Reports, maps and errata on pages of others; only MathML comes into a report, whose first page is a summary.
-    # `stepsize` answers before it lists; four commands on one file are one.
-    "cli": 7128,
+    # `stepsize` answers before it lists; four commands on one file are one. Answers first, the rest behind --details, and
+    # one group of data options for four commands: what `figures` and `studies` draw and compute no more.
+    "cli": 7215,
     "conform": 2365,
     # The range of an index of which a statement does not speak is no hypothesis on instances.
-    "falsify": 8547,
-    "figures": 1986,
+    "falsify": 8558,
+    "figures": 1829,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
-    # packages write them.
-    "kernels": 15053,
+    # packages write them. A round on a GPU is one graph.
+    "kernels": 15122,
     # Which step sizes are safe is an answer of its own, with the bound that is then proved.
-    "studies": 10717,
+    "studies": 10595,
     "testing": 451,
     # What rests on a claim of a page that is not proved is not proved. A first look comes before z3 and all instances.
-    "verify": 11875,
+    # A process keeps what it has computed of a claim.
+    "verify": 11968,
 }
 
 
@@ -52,4 +54,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4236476
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4239785
