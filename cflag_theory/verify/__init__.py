@@ -17,7 +17,7 @@ _HOME = {
     "Evidence": "verify.verdict",
     "Verdict": "verify.verdict",
     "verify": "verify.check",
-    "write_report": "cli.report",
+    "write_report": "cli",
     **dict.fromkeys(_FALSIFY.split(), "falsify"),
     **dict.fromkeys(_STUDIES.split(), "studies"),
 }
