@@ -23,7 +23,7 @@ AGAIN = (
     ("a run", RUN, 1.0),
     ("all claims", "verify", None),
 )
-VERDICTS, REPORT = 20.0, 60.0
+VERDICTS, REPORT = 15.0, 60.0
 
 
 def waits(
