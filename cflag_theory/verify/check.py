@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count, islice
 from typing import Any
 
 from cflag_theory.claims import imports
@@ -54,31 +54,29 @@ def run_check(
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
-def all_points(subject: Claim, check: Check) -> list[Point]:
-    """The exact instances of a claim: those that stand on its page, and those of its check."""
-    return list(_points(subject, check))
-
-
 def _points(subject: Claim, check: Check) -> Iterator[Point]:
+    """The exact instances of a claim: those that stand on its page, and those of its check."""
     return chain(points_of(subject), check.points() if check.points else ())
 
 
-class _Remembered(Iterable[Point]):
-    """The points of a claim under a check, made when they are first asked for."""
+class Remembered(Iterable[Point]):
+    """The points of a claim under a check, each made when someone first comes to it."""
 
     def __init__(self, subject: Claim, check: Check) -> None:
         self.of = (subject, check)
         self._left, self._made = _points(subject, check), list[Point]()
 
     def __iter__(self) -> Iterator[Point]:
-        yield from self._made
-        for point in self._left:
-            self._made.append(point)
-            yield point
+        for place in count():
+            if place == len(self._made):
+                self._made += islice(self._left, 1)
+            if place == len(self._made):
+                return
+            yield self._made[place]
 
 
 #: The points of claims that this process has looked at first and not yet decided.
-_looked_at: dict[str, _Remembered] = {}
+looked_at: dict[str, Remembered] = {}
 
 
 def check_words(level: str, prover: str | None) -> None:
@@ -94,7 +92,7 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    looked = _looked_at.pop(subject.id, None)
+    looked = looked_at.pop(subject.id, None)
     points = list(looked if looked is not None and looked.of == (subject, check) else _points(subject, check))
     wrong = imports.faults(subject, claim)
     for part in subject.parts:
@@ -117,7 +115,7 @@ def _first_look(id: str) -> str:
     from cflag_theory.verify.checks import CHECKS
 
     subject, check = claim(id), CHECKS[id]
-    points = _looked_at[id] = _Remembered(subject, check)
+    points = looked_at[id] = Remembered(subject, check)
     wrong = imports.faults(subject, claim)
     evidence = [] if check.further is None else [*check.further(subject, 0, LEVELS["quick"])]
     for part in subject.parts:

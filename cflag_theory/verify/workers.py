@@ -65,8 +65,9 @@ def across(
     size = jobs or _cores() if len(wanted) > 1 else 1
     if size < 2:
         return _here(function, wanted, done)
-    crew = _crews[size] if size in _crews else _crews.setdefault(size, _Crew(size))
-    return _Work(crew, function, wanted, [*keys] or [object() for _ in wanted]).results(done)
+    if size not in _crews:
+        _crews[size] = _Crew(size)
+    return _Work(_crews[size], function, wanted, [*keys] or [object() for _ in wanted]).results(done)
 
 
 def _here(function: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], done: Any) -> Iterator[Result]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import chain, count, islice
 
 from cflag_theory.claims.engine.claim import Claim, Part
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.verify import instances
-from cflag_theory.verify.check import run_check
+from cflag_theory.verify.check import Remembered, run_check
 from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import applies, prove, refuting, replay
 from cflag_theory.verify.verdict import decide
@@ -18,23 +16,7 @@ from cflag_theory.verify.verdict import decide
 @cache
 def points_in_turn(id):
     """The exact instances of a claim; each is made once for all tests, and only if one of them comes to it."""
-    subject, check = claim(id), CHECKS[id]
-    return InTurn(chain(instances.points_of(subject), check.points() if check.points else ()))
-
-
-class InTurn:
-    """What an iterator gives, again for everyone who asks."""
-
-    def __init__(self, left):
-        self.left, self.made = left, []
-
-    def __iter__(self):
-        for place in count():
-            if place == len(self.made):
-                self.made += islice(self.left, 1)
-            if place == len(self.made):
-                return
-            yield self.made[place]
+    return Remembered(claim(id), CHECKS[id])
 
 
 def points_of(id):

@@ -7,6 +7,7 @@ microseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,7 @@ def repeat(launches: Callable[[Any], None], times: int) -> None:
         return
     stream = cuda.stream()
     # The first time compiles and loads, which a graph cannot hold.
-    for _ in range(min(times, 1)):
+    if times:
         launches(stream)
     if times > 1:
         graph = _recorded(launches, stream)
@@ -55,6 +56,7 @@ def _driver(name: str, *arguments: Any) -> Any:
     return values[0] if values else None
 
 
+@cache
 def _bindings() -> Any:
     """NVIDIA's bindings as Numba has them."""
     return import_module("numba.cuda.cudadrv.driver").binding
