@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -59,6 +59,19 @@ class Case:
     def data(self, t: int, i: int) -> Data:
         """Client i's current data in round t."""
         return self.current[min(t, len(self.current) - 1)][i]
+
+    def shown(self) -> dict[str, Any]:
+        """Plain values: fractions as text."""
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, Mapping):
+                return {key: plain(one) for key, one in value.items()}
+            if isinstance(value, tuple | list):
+                return [plain(one) for one in value]
+            return str(value) if isinstance(value, Fraction) else value
+
+        shown: dict[str, Any] = plain(asdict(self))
+        return shown
 
 
 #: What a case may leave out, and how a finding says that a user's code leaves it out.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
@@ -15,9 +15,10 @@ from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC
 from cflag_theory.conform.algorithms.control import MimeLite, Scaffold, ScaffoldI
 from cflag_theory.conform.algorithms.tracking import CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
+from cflag_theory.conform.held import HeldOwn
 from cflag_theory.conform.numbers import EXACT, KINDS
 from cflag_theory.conform.report import Difference, Report, first_difference, reproduces
-from cflag_theory.conform.running import Own, Record, SinglePrecision, run
+from cflag_theory.conform.running import Own, Record, run
 from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
@@ -86,8 +87,78 @@ def conform(
     UnknownName
         There is no such algorithm.
     """
+    return _conform(
+        algorithm,
+        Own(client_step, server_step, round_step, seconds),
+        (client_step is not None or server_step is not None, round_step is not None),
+        numbers=numbers,
+        problems=problems,
+        rounds=rounds,
+        assume=assume,
+        partial=partial,
+        seed=seed,
+        parameters=parameters,
+    )
+
+
+def conform_file(
+    file: Path | str,
+    algorithm: str | None = None,
+    *,
+    numbers: str = "auto",
+    problems: int = 20,
+    rounds: int = 3,
+    assume: Collection[str] = (),
+    partial: bool = False,
+    seed: int = 0,
+    seconds: float = 10.0,
+) -> Report:
+    """Compare the implementation in a Python file with a reference; the file runs in a process of its own.
+
+    Parameters
+    ----------
+    file : path
+        It defines client_step, server_step or both, or round_step, as `conform` takes them. PARAMETERS may set the
+        algorithm's own numbers.
+    algorithm : str, optional
+        Default: ALGORITHM in the file.
+
+    The other parameters, and what is raised, are those of `conform`; also InvalidInput where the process ends.
+    """
+    own = HeldOwn(Path(file), seconds)
+    if (meant := algorithm or own.algorithm) is None:
+        raise InvalidInput(f"which algorithm does {file} implement? Give --algorithm, one of {', '.join(ALGORITHMS)}")
+    halves = ("client_step" in own.names or "server_step" in own.names, "round_step" in own.names)
+    return _conform(
+        meant,
+        own,
+        halves,
+        numbers=numbers,
+        problems=problems,
+        rounds=rounds,
+        assume=assume,
+        partial=partial,
+        seed=seed,
+        parameters=own.parameters,
+    )
+
+
+def _conform(
+    algorithm: str,
+    own: Own | HeldOwn,
+    given: tuple[bool, bool],
+    *,
+    numbers: str,
+    problems: int,
+    rounds: int,
+    assume: Collection[str],
+    partial: bool,
+    seed: int,
+    parameters: Mapping[str, Any] | None,
+) -> Report:
+    """`given`: whether halves of a round are, and whether a whole round is."""
     kind = named(algorithm)
-    if (client_step is None and server_step is None) == (round_step is None):
+    if given[0] == given[1]:
         raise InvalidInput("give client_step, server_step or both, or round_step alone")
     for name, value in (("problems", problems), ("rounds", rounds)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -101,7 +172,6 @@ def conform(
         raise InvalidInput(f"{kind.title} is not run on fractions, which have no roots or grow too long: use float64")
     if partial and ALL_CLIENTS in kind.assumes:
         raise InvalidInput(f"{kind.title} has no partial participation here: leave out partial")
-    own = Own(client_step, server_step, round_step, seconds)
     work = _Work(kind, own, rounds, frozenset(assume), partial, seed, _parameters(kind, parameters))
     return work.report(numbers, problems)
 
@@ -125,7 +195,7 @@ class _Work:
     def __init__(
         self,
         kind: type[Algorithm],
-        own: Own,
+        own: Own | HeldOwn,
         rounds: int,
         assume: frozenset[str],
         partial: bool,
@@ -146,7 +216,7 @@ class _Work:
 
     def report(self, numbers: str, problems: int) -> Report:
         self._choose(numbers)
-        self._again(self.case(self.seed))
+        self._again(self._mine(self.case(self.seed)), self.case(self.seed))
         asked = {name for name, value in _ASKED.items() if value in self.used}
         self.assumed = self.stated | (self.kind.assumes - asked)
         # Full participation is right code for a paper that has it: who is absent matters to who asks for it.
@@ -165,6 +235,8 @@ class _Work:
             compared += len(met.values)
             found = self._difference(case, met)
             if found is not None:
+                self.own.anew()
+                self._again(met, case)
                 return self._refuted(seed, compared, difference=found, place=self.kind.places.get(found.name, ""))
         return self._base(problems, compared, NOT_BROKEN)
 
@@ -176,7 +248,7 @@ class _Work:
             under=under,
             slips=slips,
             tried=len(self.kind.slips()),
-            case=_shown(self.case(seed)),
+            case=self.case(seed).shown(),
             **found,
         )
 
@@ -200,10 +272,9 @@ class _Work:
         if found is None or self.precision not in ("float64", "torch64"):
             return found
         # Where a difference is, and float32 is too, only what float32 does not explain is one.
-        watch = SinglePrecision()
-        self._mine(case, replace(self.own, watch=watch))
-        if watch.place:
-            self.cast = watch.place
+        _, place = self.own.compute(self.kind, case, self.numbers, watched=True)
+        if place:
+            self.cast = place
             return first_difference(expected, met, self.precision)
         within = first_difference(expected, met, "float32") is None
         return replace(found, single=within)
@@ -216,7 +287,7 @@ class _Work:
                 self.used = self._mine(self.case(self.seed)).used
                 break
             except InvalidInput as error:
-                if not _wants_tensors(error):
+                if not isinstance(error, NeedsTensors):
                     raise first or error from None
                 first = first or error
         else:
@@ -240,11 +311,12 @@ class _Work:
         if inexact:
             self.numbers, self.why = "float64", f"your functions turn fractions into floats: {inexact[0][0]}"
 
-    def _mine(self, case: Case, own: Own | None = None) -> Record:
-        return run(self.kind(), World(case, self.numbers), own or self.own)
+    def _mine(self, case: Case) -> Record:
+        return self.own.compute(self.kind, case, self.numbers)[0]
 
-    def _again(self, case: Case) -> None:
-        met, other = self._mine(case), self._mine(case)
+    def _again(self, met: Record, case: Case) -> None:
+        """That the functions compute the same once more."""
+        other = self._mine(case)
         for key, value in met.values.items():
             if [float(one) for one in value] != [float(one) for one in other.values.get(key, ())]:
                 raise InvalidInput(
@@ -305,27 +377,6 @@ class _Work:
 
     def _reproduced(self, runs: list[tuple[Case, Record]], *slips: str) -> bool:
         return all(reproduces(self._reference(case, *slips), met, self.precision) for case, met in runs)
-
-
-def _wants_tensors(error: InvalidInput) -> bool:
-    """Whether this may come of what is no tensor, or of another precision than that of the user's own tensors."""
-    kinds = (NeedsTensors, AttributeError, TypeError, RuntimeError)
-    known = isinstance(error, NeedsTensors) or isinstance(error.__context__, NeedsTensors)
-    return known or ("torch" in sys.modules and isinstance(error.__context__, kinds))
-
-
-def _shown(case: Case) -> dict[str, Any]:
-    """A case as plain values: fractions as text."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: plain(one) for key, one in value.items()}
-        if isinstance(value, tuple | list):
-            return [plain(one) for one in value]
-        return str(value) if isinstance(value, Fraction) else value
-
-    shown: dict[str, Any] = plain(asdict(case))
-    return shown
 
 
 #: The references, by name.

@@ -7,7 +7,7 @@ import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.case import Case
 from cflag_theory.conform.numbers import EXACT, Vector, copied, is_vector, plain, single_in, vector_of
-from cflag_theory.conform.views import ROUNDED, Client, Server, World
+from cflag_theory.conform.views import ROUNDED, Client, NeedsTensors, Server, World
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.search.guard import cpu_limit, guarded
 
@@ -48,6 +49,31 @@ class Own:
     seconds: float = 10.0
     #: What looks on while the functions run.
     watch: SinglePrecision | None = None
+
+    def compute(self, kind: type[Algorithm], case: Case, numbers: str, *, watched: bool = False) -> tuple[Record, str]:
+        """What these functions compute in a case, and where they first make a float32, if that is watched.
+
+        Raises
+        ------
+        NeedsTensors
+            They may have failed because numbers are no tensors, or of another precision than the user's own tensors.
+        InvalidInput
+            They failed for another reason.
+        """
+        own = replace(self, watch=SinglePrecision()) if watched else self
+        try:
+            record = run(kind(), World(case, numbers), own)
+        except NeedsTensors:
+            raise
+        except InvalidInput as error:
+            kinds = (NeedsTensors, AttributeError, TypeError, RuntimeError)
+            if isinstance(error.__context__, NeedsTensors if "torch" not in sys.modules else kinds):
+                raise NeedsTensors(str(error)) from error
+            raise
+        return record, own.watch.place if own.watch else ""
+
+    def anew(self) -> None:
+        """The functions are this process's own and stay as they are."""
 
     def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:
         """The function with the values that its arguments name; none of them may be changed."""

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import linecache
-import sys
 from pathlib import Path
-from types import ModuleType
 
 from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, stated
-from cflag_theory.falsify.search.guard import Limit, TimeUp, guarded, time_limit
+from cflag_theory.falsify.held import Home
+from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.files import as_file_name
-from cflag_theory.reading import read_text
+from cflag_theory.outside.python_files import content_of
 
 #: Seconds that a page may take to read.
 _READING = 60.0
-#: Seconds that a file of claims may always take: `seconds` limits what is done with them.
-_READ = 0.5
-
-
-def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
-    """A user's Python file as a module: run as an import would run it, with its own folder first on the path."""
-    module = ModuleType(f"claims_of_{path.stem}")
-    module.__file__ = str(path)
-    sys.path.insert(0, str(path.absolute().parent))
-    linecache.checkcache(str(path))
-    try:
-        code = compile(_text(path), str(path), "exec")
-        with guarded(seconds, (str(path),), "the file", limit=limit):
-            exec(code, module.__dict__)
-    except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: fix the file") from None
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"{path} is not a Python file ({error}): give a file of {what}") from None
-    finally:
-        sys.path.remove(str(path.absolute().parent))
-    return module
 
 
 def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
@@ -47,12 +22,7 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
     path = Path(file)
     if path.suffix == ".page":
         return of_page(path)
-    module = run_file(path, seconds=max(seconds, _READ))
-    found: list[Conjecture] = []
-    for value in vars(module).values():
-        for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, Conjecture) and one not in found:
-                found.append(one)
+    found = Home(path, seconds).claims()
     if not found:
         raise InvalidInput(f"{path} holds no Conjecture: assign one at module level, such as claim = Conjecture(...)")
     names = [as_file_name(one.name).lower() for one in found]
@@ -85,16 +55,6 @@ def of_page(path: Path) -> list[Conjecture]:
     return found
 
 
-def _text(path: Path) -> str:
-    try:
-        return read_text(path, most=1 << 24)
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {str(path)!r}: give a Python file that holds a Conjecture") from None
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not text"
-        raise InvalidInput(f"the file {str(path)!r} cannot be read ({why}): give a Python file") from None
-
-
 def digest(path: Path) -> str:
     """A hash of a file: whether a claim is still the one that was refuted."""
-    return hashlib.sha256(_text(path).encode()).hexdigest()[:16]
+    return hashlib.sha256(content_of(path, "give a Python file that holds a Conjecture")).hexdigest()[:16]

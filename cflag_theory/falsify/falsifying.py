@@ -372,12 +372,13 @@ class _Work:
         with suppress(KeyboardInterrupt, OutOfTime):
             case = shrink(self.conjecture, case, self._breaks, tries=_TRIES, tick=lambda: self.progress(0))
         outcome = self.evaluator.exact(case)
-        if not outcome.broken:
+        left, right = as_texts(outcome.left, outcome.right)
+        again = self.evaluator.again(case)
+        if not (outcome.broken and again.broken) or as_texts(again.left, again.right) != (left, right):
             raise InvalidInput(
-                f"{self.conjecture.name}: at {to_text(case)} it failed and, evaluated again, does not: its "
+                f"{self.conjecture.name}: at {to_text(case)} it failed and, evaluated again, has other values: its "
                 "functions must return the same for the same numbers"
             )
-        left, right = as_texts(outcome.left, outcome.right)
         return replace(
             self.base,
             status=REFUTED,

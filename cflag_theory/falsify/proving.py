@@ -15,6 +15,7 @@ from cflag_theory.claims.engine.models import Answer, look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.held import Held
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, ORDER, SIGN, Range
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
@@ -22,11 +23,10 @@ from cflag_theory.falsify.tracing import (
     NOTES,
     NotAlgebra,
     Notes,
-    Traced,
     TracedRelation,
     as_expr,
-    asks_for_more,
     needs_of,
+    traced,
 )
 
 #: Larger expressions than this are not read as algebra.
@@ -123,9 +123,8 @@ def _rational(value: Any) -> sp.Rational:
 
 def _traced(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> Any:
     try:
-        if (asked := asks_for_more(part.of)) is not None:
-            raise NotAlgebra(f"it uses {asked}, which may tell a formula from a number, or change between calls")
-        return part.of(**{name: Traced(symbols[name]) for name in part.names})
+        named = {name: symbols[name] for name in part.names}
+        return part.of.traced(named) if isinstance(part.of, Held) else traced(part.of, named)
     except NotAlgebra as error:
         raise NotAlgebra(f"{part.what} is not a formula: {error}") from None
     except CflagError:

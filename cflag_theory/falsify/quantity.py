@@ -97,6 +97,8 @@ def by_name(name: str, words: Iterable[str], of: Callable[[Mapping[str, Any]], A
 
 def place_of(function: Any) -> str:
     """ "FILE, line N: " of a function, empty where it has none."""
+    if isinstance(place := getattr(function, "place", None), str):
+        return place
     code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}, line {code.co_firstlineno}: " if code is not None else ""
 

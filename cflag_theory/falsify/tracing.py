@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
@@ -253,3 +253,16 @@ def _power(a: sp.Expr, b: sp.Expr) -> sp.Expr:
 def _related(left: Any, op: str, right: Any) -> Any:
     a, b = as_expr(left), as_expr(right)
     return NotImplemented if a is None or b is None else TracedRelation((Relation(a, op, b),))
+
+
+def traced(function: Callable[..., Any], symbols: Mapping[str, sp.Symbol]) -> Any:
+    """What a function makes of symbols.
+
+    Raises
+    ------
+    NotAlgebra
+        It asks for what formulas do not have, or may change between calls.
+    """
+    if (asked := asks_for_more(function)) is not None:
+        raise NotAlgebra(f"it uses {asked}, which may tell a formula from a number, or change between calls")
+    return function(**{name: Traced(symbol) for name, symbol in symbols.items()})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +9,6 @@ import typer
 
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
 from cflag_theory.errors import InvalidInput
-
-_NAMES = ("client_step", "server_step", "round_step")
 
 
 def conform_command(
@@ -50,7 +46,7 @@ def conform_command(
     Exit code 0: all numbers agree, which is not a proof. 1: a number differs, or agrees only under what --assume can
     state. 2: bad input. 130: interrupted.
     """
-    from cflag_theory.conform import ALGORITHMS, conform
+    from cflag_theory.conform import ALGORITHMS, conform_file
 
     if names:
         _list(ALGORITHMS, format)
@@ -59,33 +55,17 @@ def conform_command(
         raise typer.BadParameter("give a FILE that holds client_step, server_step or round_step, or --list")
     if not seconds > 0:
         raise InvalidInput(f"--seconds is {seconds}: use a positive number")
-    from cflag_theory.falsify.claim_file import run_file
-    from cflag_theory.falsify.search.guard import cpu_limit
-
-    # What a user's file prints is not part of the result.
-    with redirect_stdout(sys.stderr):
-        what = "functions client_step, server_step or round_step"
-        module = vars(run_file(file, seconds=seconds, what=what, limit=cpu_limit))
-        given = {name: module[name] for name in _NAMES if callable(module.get(name))}
-        if not given:
-            raise InvalidInput(f"{file} holds none of {', '.join(_NAMES)}: define at least one at module level")
-        meant = algorithm or module.get("ALGORITHM")
-        if not isinstance(meant, str):
-            raise InvalidInput(
-                f"which algorithm does {file} implement? Give --algorithm, one of {', '.join(ALGORITHMS)}"
-            )
-        report = conform(
-            meant,
-            **given,
-            numbers=numbers,
-            problems=problems,
-            rounds=rounds,
-            assume=assume or (),
-            partial=partial,
-            seed=seed,
-            parameters=module.get("PARAMETERS"),
-            seconds=seconds,
-        )
+    report = conform_file(
+        file,
+        algorithm,
+        numbers=numbers,
+        problems=problems,
+        rounds=rounds,
+        assume=assume or (),
+        partial=partial,
+        seed=seed,
+        seconds=seconds,
+    )
     if format is Format.json:
         print_json(report.to_json())
     else:

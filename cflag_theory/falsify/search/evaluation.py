@@ -15,15 +15,14 @@ import sympy as sp
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.held import HeldConjecture, home_of
 from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
-from cflag_theory.falsify.search.families import Family
-from cflag_theory.falsify.search.guard import OutOfTime, TookTooLong, guarded
+from cflag_theory.falsify.search.guard import Limit, OutOfTime, TookTooLong, guarded, no_limit, time_limit
+from cflag_theory.falsify.search.running import problem_of, run
 from cflag_theory.falsify.tracing import NotAlgebra
-from cflag_theory.kernels import Algorithm, Problem, Trace, simulate
-from cflag_theory.kernels.own.algorithms import from_step
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.
 PRECISIONS = (128, 512, 2048)
@@ -112,6 +111,11 @@ class Evaluator:
         parts = [*conjecture.sides, *(part for one in conjecture.hypotheses for part in one.parts)]
         parts += [part for part in (conjecture.row, conjecture.step, conjecture.builder, conjecture.memories) if part]
         self.files = tuple(dict.fromkeys(part.where.rpartition(", line ")[0] for part in parts if part.where))
+        home = home_of(conjecture)
+        # Where a function is, there it is limited.
+        self._limit: Limit = time_limit if home is None else no_limit
+        if home is not None:
+            home.seconds = seconds
         self._guides = [self._guide(one) for one in conjecture.hypotheses]
         self.cases = self.feasible = self.exact_cases = self.undecided = self.vanishing = self.unaffordable = 0
         self.exact_feasible = self.diverged = 0
@@ -122,7 +126,7 @@ class Evaluator:
         if one.predicate is None or not all(name in variables and not variables[name].shape for name in one.names):
             return (one,)
         try:
-            with guarded(self.seconds, self.files, one.words):
+            with guarded(self.seconds, self.files, one.words, limit=self._limit):
                 try:
                     relations = formulas_of(one, self.conjecture)
                 except NotAlgebra:
@@ -133,20 +137,23 @@ class Evaluator:
 
     @contextmanager
     def _guard(self, what: str, case: Case) -> Iterator[None]:
-        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case))):
+        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case)), limit=self._limit):
             yield
 
     def _surroundings(self, seen: Case, case: Case) -> dict[str, Any] | None:
         """The values that functions may name: variables, and for runs the problem and its trace."""
         if not self.conjecture.runs:
             return seen
+        problem = trace = None
         with self._guard("the run", case):
-            problem: Problem | None = problem_of(self.conjecture, seen)
-            if problem is None:
-                return None
-            trace: Trace | None = run(self.conjecture, seen, problem)
-        self.diverged += trace is None
-        return None if trace is None else seen | {"problem": problem, "trace": trace}
+            if isinstance(self.conjecture, HeldConjecture):
+                how = self.conjecture.run_there(seen)
+            else:
+                problem = problem_of(self.conjecture, seen)
+                trace = None if problem is None else run(self.conjecture, seen, problem)
+                how = "none" if problem is None else "diverged" if trace is None else "ran"
+        self.diverged += how == "diverged"
+        return seen | {"problem": problem, "trace": trace} if how == "ran" else None
 
     def guess(self, case: Case) -> Guess:
         """The case on floats."""
@@ -216,6 +223,14 @@ class Evaluator:
                 DIGITS.reset(token)
         self.undecided += 1
         return Outcome(False)
+
+    def again(self, case: Case) -> Outcome:
+        """The case in exact arithmetic once more, uncounted, and by functions that have seen no other if they are
+        elsewhere.
+        """
+        if (home := home_of(self.conjecture)) is not None:
+            home.anew()
+        return Evaluator(self.conjecture, seconds=self.seconds).exact(case)
 
     def _decided(self, values: Mapping[str, Any], case: Case) -> Outcome:
         for one in self.conjecture.hypotheses:
@@ -336,45 +351,3 @@ def quotient(outcome: Outcome) -> float | None:
         return None
     ratio = as_float((left / right).high)
     return None if math.isinf(ratio) else ratio
-
-
-def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | None:
-    """The problem of a case; None where its numbers make none."""
-    if isinstance(conjecture.problem, Family):
-        return conjecture.problem.build(case)
-    builder = conjecture.builder
-    assert builder is not None
-    problem = builder.exact(case)
-    if problem is not None and not isinstance(problem, Problem):
-        raise InvalidInput(f"{builder.where}problem returned {type(problem).__name__}: return a Problem")
-    return problem
-
-
-def run(conjecture: Conjecture, case: Mapping[str, Any], problem: Problem) -> Trace | None:
-    """The run of a case, on the problem's number type; None where it leaves the finite numbers."""
-    row, memory, beta = conjecture.algorithm, conjecture.memory, case.get("beta")
-    if conjecture.step is not None:
-        # The step has its beta from the case, if it takes one; the run needs some number.
-        row, beta = from_step(conjecture.step, name="local_step", settings=tuple(case.items())), 1
-    elif conjecture.row is not None:
-        row = conjecture.row.exact(case)
-        if not isinstance(row, Algorithm):
-            raise InvalidInput(f"{conjecture.row.where}algorithm returned {row!r}: return a row, from algorithm(...)")
-    if conjecture.memories is not None:
-        memory = conjecture.memories.exact(case)
-    assert isinstance(row, str | Algorithm)
-    trace = simulate(
-        problem,
-        row,
-        beta=beta,
-        alpha=0 if conjecture.step is not None else case.get("alpha", 0),
-        local_steps=int(case["E"]),
-        rounds=int(case["T"]),
-        memory=memory,  # type: ignore[arg-type]
-        engine="reference",
-        diagnostics=conjecture.diagnostics,
-        iterates=True,
-        orders=case.get("orders"),
-        throw=False,
-    )
-    return trace if trace.ok else None

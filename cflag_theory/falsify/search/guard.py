@@ -13,13 +13,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 import cflag_theory
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
+from cflag_theory.outside.child import words_of
 
 _WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
 #: Where a block is entered and left: what is raised there would leave the limit in force. It rings again later.
@@ -55,8 +56,18 @@ def _where(frame: FrameType | None, files: tuple[str, ...]) -> str:
     return _line(*(mine or lines)[0])
 
 
-def _where_raised(trace: TracebackType | None, files: tuple[str, ...]) -> str:
-    lines = [(one.f_code.co_filename, number) for one, number in traceback.walk_tb(trace)]
+class Told(NamedTuple):
+    """Where an error of another process was raised, and its words."""
+
+    where: str
+    words: str
+
+
+def where_raised(error: BaseException, files: tuple[str, ...]) -> str:
+    """The line of a user's file at which it was raised, else the innermost one outside of the package."""
+    if (told := getattr(error, "told", None)) is not None:
+        return str(told.where)
+    lines = [(one.f_code.co_filename, number) for one, number in traceback.walk_tb(error.__traceback__)]
     mine = [at for at in lines if at[0] in files] or [at for at in lines if not at[0].startswith((_PACKAGE, "<"))]
     return _line(*(mine or lines)[-1])
 
@@ -144,7 +155,7 @@ def _is_users(frame: FrameType | None, files: tuple[str, ...]) -> bool:
 
 
 #: What a call may take by the clock, times its limit in CPU time: it may wait for something that never comes.
-_WAIT = 30
+WAIT = 30
 
 
 @contextmanager
@@ -171,13 +182,19 @@ def cpu_limit(seconds: float, files: tuple[str, ...]) -> Iterator[None]:
     before, trace_before = signal.signal(signal.SIGPROF, tick), sys.gettrace()
     signal.setitimer(signal.ITIMER_PROF, seconds / 10, seconds / 10)
     try:
-        with time_limit(_WAIT * seconds, files):
+        with time_limit(WAIT * seconds, files):
             yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         if spent >= 2 * seconds:
             sys.settrace(trace_before)
+
+
+@contextmanager
+def no_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
+    """For what another process limits."""
+    yield
 
 
 #: Seconds that a user's function may need without a loop that does not end.
@@ -210,15 +227,14 @@ def guarded(
             f"{up.place}: {took}: fix the loop, use smaller sizes, or allow more with --seconds"
         ) from None
     except CflagError as error:
-        where = _where_raised(error.__traceback__, files)
+        where = where_raised(error, files)
         known = str(error) if where.startswith(_PACKAGE) or where.split(",")[0] in str(error) else f"{where}: {error}"
         raise InvalidInput(f"{known} ({what}{place()})" if place() else known) from None
     except KeyboardInterrupt:
         raise
     # Also what a user derives from BaseException.
     except BaseException as error:
-        words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        told = getattr(error, "told", None)
+        words = words_of(error) if told is None else told.words
         remedy = "fix it, or exclude the case by a range or a hypothesis" if place() else "fix it"
-        raise InvalidInput(
-            f"{_where_raised(error.__traceback__, files)}: {what} raised {words}{place()}: {remedy}"
-        ) from None
+        raise InvalidInput(f"{where_raised(error, files)}: {what} raised {words}{place()}: {remedy}") from None

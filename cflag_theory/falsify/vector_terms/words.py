@@ -36,9 +36,7 @@ def vector(name: str, *indices: Any, latex: str | None = None) -> Any:
         How it prints, "@1", "@2" for the indices; its name without it.
     """
     places = ",".join(f"@{place}" for place in range(1, len(indices) + 1))
-    return _first_free(
-        name, lambda word: terms.vector(word, _latex(name, latex) + (f"_{{{places}}}" if places else ""))
-    )(*indices)
+    return _first_free(name, terms.vector, _latex(name, latex) + (f"_{{{places}}}" if places else ""))(*indices)
 
 
 def vectors(names: str) -> list[Any]:
@@ -65,12 +63,12 @@ def function(
     declared = {"smooth": smooth, "mu": 0 if convex and mu is None else mu, "lower": lower}
     given = {key: value for key, value in declared.items() if value is not None}
     template = _latex(name, latex)
-    return _first_free(name, lambda word: terms.function(word, template, **given))
+    return _first_free(name, terms.function, template, **given)
 
 
 def mean(name: str, over: Any) -> Any:
     """A mean over an index, with non-negative weights that sum to one, or an expectation; call it with its argument."""
-    return _first_free(name, lambda word: operators.mean_over(word, over))
+    return _first_free(name, operators.mean_over, over)
 
 
 class OwnName(str):
@@ -87,6 +85,9 @@ class OwnName(str):
         made.number = number
         return made
 
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
+        return str(self), self.number
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OwnName) and str(self) == str(other) and self.number == other.number
 
@@ -97,12 +98,20 @@ class OwnName(str):
         return hash((str(self), self.number, "own"))
 
 
-def _first_free(name: str, declare: Callable[[str], Any]) -> Any:
+#: What was declared here, in this order: how, the name, and what else.
+DECLARED: list[tuple[Callable[..., Any], OwnName, tuple[Any, ...], dict[str, Any]]] = []
+
+
+def _first_free(name: str, declare: Callable[..., Any], *more: Any, **known: Any) -> Any:
     """Declare a name, with the first number under which it is not declared otherwise."""
     for number in count():
+        word = OwnName(name, number)
         try:
-            return declare(OwnName(name, number))
+            made = declare(word, *more, **known)
         except TermError:
             if number > _MOST:
                 raise
+        else:
+            DECLARED.append((declare, word, more, known))
+            return made
     raise AssertionError

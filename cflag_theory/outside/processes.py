@@ -1,0 +1,102 @@
+"""Processes for what users write: they end with this one, have limits, and how they ended is said in words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from contextlib import suppress
+
+from cflag_theory.sizes import free_memory
+
+#: Tasks that a user may have for a file to start another: a file that forks without end stops there.
+_TASKS = 4096
+#: Whether such a process can be had.
+POSSIBLE = hasattr(os, "fork") and hasattr(os, "setpgid")
+
+
+def fork() -> int:
+    """As `os.fork`; the child has its own group of processes, and is killed when this process ends."""
+    for stream in (sys.stdout, sys.stderr):
+        # What waits to be written would be written twice.
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        # Python warns of threads, which the child does not have.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
+    if process == 0:
+        os.setpgid(0, 0)
+        _end_with(parent)
+        _limit()
+    else:
+        # Whoever comes first.
+        with suppress(OSError):
+            os.setpgid(process, process)
+    return process
+
+
+def kill(process: int) -> str:
+    """End a process and all of its group, and how it had ended, in words; "" if it had not."""
+    with suppress(OSError):
+        done, status = os.waitpid(process, os.WNOHANG)
+        with suppress(OSError):
+            os.killpg(process, signal.SIGKILL)
+        if not done:
+            os.waitpid(process, 0)
+            return ""
+        return in_words(os.waitstatus_to_exitcode(status))
+    return ""
+
+
+def in_words(code: int) -> str:
+    """How a process ended: "ended with exit code 0"."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    if code == -signal.SIGKILL:
+        return "was killed, as is a process that takes too much memory"
+    name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
+    return f"was ended by {name}"
+
+
+def _end_with(parent: int) -> None:
+    """Linux kills this process when its parent ends; elsewhere a thread looks."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    except (OSError, AttributeError):
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:
+        os._exit(70)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(70)
+
+
+def _limit() -> None:
+    """Memory that is free, and a number of processes: what asks for more is refused it."""
+    import resource
+
+    free = free_memory()
+    if free is not None and hasattr(resource, "RLIMIT_AS"):
+        with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+            _lower(resource.RLIMIT_AS, int(file.read().split()[0]) * resource.getpagesize() + free)
+    if hasattr(resource, "RLIMIT_NPROC"):
+        _lower(resource.RLIMIT_NPROC, _TASKS)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def _lower(what: int, most: int) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(what)
+    if soft == resource.RLIM_INFINITY or most < soft:
+        resource.setrlimit(what, (most, hard))
