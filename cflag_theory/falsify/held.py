@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.quantity import place_of, quantity
 from cflag_theory.falsify.search.exact_numbers import DIGITS
@@ -261,4 +261,4 @@ def _passed_error(error: BaseException) -> BaseException:
         return error
     kinds = [one for one in type(error).__mro__ if one.__module__ == "builtins" and issubclass(one, Exception)]
     words = words_of(error).partition(": ")[2]
-    return kinds[0](words) if kinds and vars(builtins).get(kinds[0].__name__) is kinds[0] else CflagError(words)
+    return kinds[0](words) if kinds and vars(builtins).get(kinds[0].__name__) is kinds[0] else Exception(words)

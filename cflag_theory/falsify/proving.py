@@ -17,7 +17,7 @@ from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import Held
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
-from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, ORDER, SIGN, Range
+from cflag_theory.falsify.ranges import BOTH, HIGH, LONGEST, LOW, ORDER, SIGN, Range
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import (
     NOTES,
@@ -93,7 +93,10 @@ def read(conjecture: Conjecture) -> Formula:
             continue
         ranges.append(Relation(_rational(one.low), "<" if one.open in (LOW, BOTH) else "<=", symbols[name]))
         ranges.append(Relation(symbols[name], "<" if one.open in (HIGH, BOTH) else "<=", _rational(one.high)))
-    if sum(sp.count_ops(part) for relation in (goal, *given) for part in (relation.left, relation.right)) > _OPERATIONS:
+    parts = [part for relation in (goal, *given) for part in (relation.left, relation.right)]
+    numbers = [number for part in parts for one in part.atoms(sp.Rational) for number in (one.p, one.q)]
+    longest = max((number.bit_length() for number in numbers), default=0)
+    if sum(map(sp.count_ops, parts)) > _OPERATIONS or longest > LONGEST:
         raise NotAlgebra("its formula is too long")
     return Formula(goal, tuple(given), tuple(ranges), tuple(dict.fromkeys(notes.needs)), symbols)
 

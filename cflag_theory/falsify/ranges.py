@@ -16,7 +16,7 @@ NEITHER, LOW, HIGH, BOTH = OPENINGS = ("neither", "low", "high", "both")
 #: A point of an open range stays this part of the width away from an end that does not belong to it.
 _MARGIN = Fraction(1, 1 << 20)
 #: Bits of the longest numbers that are read: they have to be printed.
-_LONGEST = 8192
+LONGEST = 8192
 
 
 def as_exact(what: str, value: Any) -> Fraction:
@@ -27,7 +27,7 @@ def as_exact(what: str, value: Any) -> Fraction:
         if isinstance(value, bool):
             raise TypeError
         found = Fraction(value)
-        if max(abs(found.numerator), found.denominator).bit_length() > _LONGEST:
+        if max(abs(found.numerator), found.denominator).bit_length() > LONGEST:
             raise OverflowError
         return found
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):

@@ -107,6 +107,7 @@ class Child:
 
     def _serve(self, pipe: socket.socket) -> None:
         """In the child."""
+        process = os.getpid()
         answer: Answer | None = None
         while True:
             question = pickle.loads(_read(pipe, None))
@@ -117,6 +118,9 @@ class Child:
                 found = pickle.dumps((False, error))
             except BaseException as error:
                 found = pickle.dumps((False, InvalidInput(f"{self.what} raised {words_of(error)}: fix it")))
+            if os.getpid() != process:
+                # The file has forked: one answers.
+                os._exit(0)
             for stream in (sys.stdout, sys.stderr):
                 with suppress(Exception):
                     stream.flush()
@@ -133,7 +137,9 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module == "builtins" and name in _PLAIN) or f"{module}.{name}".startswith(KNOWN):
             return super().find_class(module, name)
-        raise InvalidInput(f"{self.child.what} gives a {name} of its own: use numbers and the types of this package")
+        raise InvalidInput(
+            f"{self.child.what} gives values of a type {name} of its own: use numbers and the types of this package"
+        )
 
     def persistent_load(self, handle: Any) -> Any:
         assert self.child.receive is not None

@@ -58,7 +58,7 @@ def in_words(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     if code == -signal.SIGKILL:
-        return "was killed, as is a process that takes too much memory"
+        return "was killed"
     name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
     return f"was ended by {name}"
 
