@@ -15,8 +15,11 @@ def main() -> None:
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, _leave)
+    from cflag_theory.cli.edge import say
     from cflag_theory.cli.main import main as run
+    from cflag_theory.outside.divided import may_divide
 
+    may_divide(say)
     try:
         if heeded:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -50,8 +50,8 @@ class Disk:
 
 
 disk = Disk()
-#: Markers that `alone_in` has locked and may lock again: process, device, inode.
-_taken: set[tuple[int, int, int]] = set()
+#: Markers that `alone_in` has locked and may lock again, by device and inode.
+_taken: set[tuple[int, int]] = set()
 
 
 def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
@@ -195,7 +195,7 @@ def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputError(f"cannot write to {folder} ({_reason(error)}): {_ELSEWHERE}") from error
-    marker = (os.getpid(), place.st_dev, place.st_ino)
+    marker = (place.st_dev, place.st_ino)
     if marker in _taken:
         os.close(handle)
         yield

@@ -17,7 +17,8 @@ import typer
 
 from cflag_theory import __version__
 from cflag_theory.cli.shell import leave_folders, spell
-from cflag_theory.errors import CflagError
+from cflag_theory.errors import CflagError, words_of
+from cflag_theory.outside.divided import finish, users_line
 
 #: Exit codes: bad input, an interrupt, an error of our own (EX_SOFTWARE of sysexits.h).
 MENDABLE, INTERRUPTED, OURS = 2, 130, 70
@@ -38,35 +39,39 @@ def run(app: Callable[..., Any]) -> NoReturn:
         code = app(standalone_mode=False) or 0
         sys.stdout.flush()
     except SystemExit as ended:
-        raise ended from None
+        if (line := users_line(ended)) is None:
+            raise
+        code = say(f"{line}: SystemExit: leave out what ends Python")
     except KeyboardInterrupt:
-        code = _say("interrupted; nothing was written", INTERRUPTED)
+        code = say("interrupted; nothing was written", INTERRUPTED)
     except typer.Abort:
-        code = _say("aborted", 1)
+        code = say("aborted", 1)
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
         # Words that, added to the command, are likely to correct it.
         add = getattr(error, "add", ())
-        code = _say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
+        code = say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
         code = 1
     except OSError as error:
-        code = _say(_of_the_system(error))
+        code = say(_of_the_system(error))
     except MemoryError as error:
         # What was allocated is held by the frames of the error.
         error.__traceback__ = error.__context__ = None
         why = f" ({error})" if str(error) else ""
-        code = _say(f"not enough memory{why}: ask for less at a time, or use a machine with more")
+        code = say(f"not enough memory{why}: ask for less at a time, or use a machine with more")
     except RecursionError:
-        code = _say("the input is nested too deeply: make it flatter")
+        code = say("the input is nested too deeply: make it flatter")
     except OverflowError as error:
-        code = _say(f"a number of the input is too large ({error}): use a smaller one")
+        code = say(f"a number of the input is too large ({error}): use a smaller one")
     except Exception as error:
-        code = _say(_unforeseen(error), OURS)
+        line = users_line(error)
+        code = say(_unforeseen(error), OURS) if line is None else say(f"{line}: {words_of(error)}: fix the file")
     finally:
         leave_folders()
     _close(sys.stdout, sys.stderr)
+    finish(code)
     raise SystemExit(code)
 
 
@@ -78,7 +83,8 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def _say(sentence: str, code: int = MENDABLE) -> int:
+def say(sentence: str, code: int = MENDABLE) -> int:
+    """One sentence on standard error."""
     with suppress(OSError):
         typer.echo(f"cflag: {one_line(sentence)}", err=True)
     return code
@@ -92,7 +98,7 @@ def _misused(error: Any) -> int:
     sentence = error.format_message().removeprefix("Invalid value: ").rstrip(".")
     context = getattr(error, "ctx", None)
     end = "" if sentence.endswith("?") else "."
-    return _say(sentence + (f"{end} See {context.command_path} --help" if context is not None else ""))
+    return say(sentence + (f"{end} See {context.command_path} --help" if context is not None else ""))
 
 
 def _of_the_system(error: OSError) -> str:

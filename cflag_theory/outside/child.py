@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import os
 import pickle
 import select
@@ -17,7 +18,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
-from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.errors import CflagError, InvalidInput, words_of
 from cflag_theory.outside.processes import fork, kill
 
 #: Bytes of the longest answer, and seconds that it may come later than its limit, which is also kept within the child.
@@ -156,15 +157,6 @@ def pickled(found: Any, send: Callable[[Any], Any] | None) -> bytes:
     return buffer.getvalue()
 
 
-def words_of(error: BaseException) -> str:
-    """An error in words, also one that has none to give."""
-    try:
-        words = str(error)
-    except BaseException:
-        words = ""
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
-
-
 def _end(process: int, pipe: socket.socket) -> str:
     pipe.close()
     return kill(process)
@@ -175,6 +167,8 @@ def _apart(pipe: socket.socket) -> socket.socket:
     import fcntl
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What was there before stays; to look through it would also copy it.
+    gc.freeze()
     moved = socket.socket(fileno=fcntl.fcntl(pipe.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH))
     pipe.close()
     nothing = os.open(os.devnull, os.O_RDONLY)

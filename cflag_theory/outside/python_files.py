@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -43,9 +45,15 @@ def run(path: Path, content: bytes, name: str) -> ModuleType:
     # Dataclasses look for the module of their class there.
     sys.modules[name] = module
     sys.path.insert(0, folder)
+    here = ""
+    with suppress(OSError):
+        here = os.getcwd()
     try:
         exec(code, module.__dict__)
     finally:
+        # Names of files are meant from where the command was called.
+        with suppress(OSError):
+            os.chdir(here)
         if folder in sys.path:
             sys.path.remove(folder)
     return module

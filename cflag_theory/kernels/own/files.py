@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import linecache
-import sys
-import traceback
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from cflag_theory.errors import CflagError, InvalidInput, UnknownName
+from cflag_theory.errors import CflagError, InvalidInput, UnknownName, words_of
+from cflag_theory.outside import python_files
+from cflag_theory.outside.divided import divide, open_again, users_line
 
 _loaded: dict[tuple[str, str], ModuleType] = {}
 
@@ -52,41 +51,25 @@ def _is_own(module: ModuleType, value: Any) -> bool:
 
 
 def _module(path: Path) -> ModuleType:
-    full = str(path.absolute())
-    key = full, content(path)
+    full, content = str(path.absolute()), _bytes(path)
+    key = full, hashlib.sha256(content).hexdigest()
     if key in _loaded:
         return _loaded[key]
-    module = ModuleType(f"own_{path.stem}_{key[1][:8]}")
-    module.__file__ = full
-    linecache.checkcache(full)
-    # Dataclasses look for the module of their class there.
-    sys.modules[module.__name__] = module
-    sys.path.insert(0, str(path.absolute().parent))
+    divide(full)
     try:
-        exec(compile(_bytes(path), full, "exec"), module.__dict__)
-    except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: fix the file") from None
+        module = python_files.run(Path(full), content, f"own_{path.stem}_{key[1][:8]}")
+    except (KeyboardInterrupt, MemoryError):
+        raise
     except CflagError as error:
-        raise type(error)(f"{path}, line {_line(error, full)}: {error}") from error
-    except Exception as error:
-        raise InvalidInput(
-            f"{path}, line {_line(error, full)}: {type(error).__name__}: {error}: fix the file"
-        ) from error
+        line = users_line(error)
+        raise type(error)(f"{line}: {error}" if line else str(error)) from error
+    except BaseException as error:
+        raise InvalidInput(f"{users_line(error) or path}: {words_of(error)}: fix the file") from error
     finally:
-        sys.path.remove(str(path.absolute().parent))
+        open_again()
     _loaded[key] = module
     return module
 
 
-def _line(error: Exception, file: str) -> int:
-    lines = [at.lineno or 0 for at in traceback.extract_tb(error.__traceback__) if at.filename == file]
-    return lines[-1] if lines else 0
-
-
 def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {str(path)!r}: write FILE.py:name with a file that exists") from None
-    except OSError as error:
-        raise InvalidInput(f"the file {str(path)!r} cannot be read ({error.strerror}): check the path") from error
+    return python_files.content_of(path, "write FILE.py:name with a file that exists")

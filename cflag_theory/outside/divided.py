@@ -1,0 +1,122 @@
+"""A command that comes to run a user's file divides: the child goes on, and the parent sees how it ends.
+
+An exit, a crash or a kill in the middle is then a sentence and exit code 2, and never silence with code 0.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from cflag_theory.outside.processes import POSSIBLE, fork, in_words, kill
+
+#: Exit codes: what a user can mend, an interrupt.
+_MENDABLE, _INTERRUPTED = 2, 130
+#: Seconds that a command may take to end after its last word: threads of a user's file may have no end.
+_ENDING = 5.0
+_HIGH = 200
+
+#: Says an error sentence; None where this process is not a command, and is not divided.
+_say: Callable[[str], Any] | None = None
+#: Where the child gives its last word.
+_word: int | None = None
+#: Others for standard output and error.
+_streams: dict[int, int] = {}
+#: Users' files that have been run in this process.
+_files: list[str] = []
+
+
+def may_divide(say: Callable[[str], Any]) -> None:
+    """This process is a command: `say` prints an error sentence."""
+    global _say
+    _say = say if POSSIBLE else None
+
+
+def divide(file: str) -> None:
+    """Called before a user's file is run: of a command, the child returns."""
+    global _say, _word
+    _files.append(file)
+    say, _say = _say, None
+    if say is None:
+        return
+    read, write = os.pipe()
+    process = fork()
+    if process:
+        os.close(write)
+        _see_to(process, read, file, say)
+    os.close(read)
+    _word = _high(write)
+    os.close(write)
+    _streams.update({stream: _high(stream) for stream in (1, 2)})
+
+
+def open_again() -> None:
+    """Standard output and error are as they were, where a file has closed them."""
+    for stream, kept in _streams.items():
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.dup2(kept, stream)
+
+
+def finish(code: int) -> None:
+    """The command's last word: all that it has to say is written."""
+    if _word is not None:
+        with suppress(OSError):
+            os.write(_word, bytes([code]))
+
+
+def _high(descriptor: int) -> int:
+    """Another one for the same: a file that closes all small ones does not close it."""
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+
+
+def users_line(error: BaseException) -> str | None:
+    """The line of a user's file at which an error was raised, if that is where it was."""
+    for one, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if one.f_code.co_filename in _files:
+            return f"{one.f_code.co_filename}, line {line}"
+    return None
+
+
+def _see_to(process: int, read: int, file: str, say: Callable[[str], Any]) -> NoReturn:
+    """In the parent: pass signals on, wait for the last word, leave with its code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda got, _: os.kill(process, got))
+    status = None
+    word = b""
+    while not word and status is None:
+        ended, found = os.waitpid(process, os.WNOHANG)
+        status = found if ended else None
+        # The word lies there, if it was given, also where the process has ended.
+        if select.select([read], [], [], 0.0 if ended else 0.2)[0]:
+            word = os.read(read, 1)
+            if not word and status is None:
+                _, status = os.waitpid(process, 0)
+    if word:
+        until = time.monotonic() + _ENDING
+        while status is None and time.monotonic() < until:
+            ended, found = os.waitpid(process, os.WNOHANG)
+            status = found if ended else None
+            time.sleep(0.002)
+    if status is None:
+        kill(process)
+    if word:
+        os._exit(word[0])
+    code = os.waitstatus_to_exitcode(status or 0)
+    if code == -signal.SIGINT:
+        os._exit(_INTERRUPTED)
+    say(f"{file} {in_words(code)} before there was a result: leave out what ends Python, and take less memory")
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(_MENDABLE)
