@@ -33,12 +33,3 @@ class Diverged(CflagError, ArithmeticError):
 
 class InconsistentEvidence(CflagError):
     """A claim was both proved and refuted: one of the two witnesses is wrong, and no verdict is given."""
-
-
-def words_of(error: BaseException) -> str:
-    """An error in words, also one that has none to give."""
-    try:
-        words = str(error)
-    except BaseException:
-        words = ""
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -17,8 +17,9 @@ import typer
 
 from cflag_theory import __version__
 from cflag_theory.cli.shell import leave_folders, spell
-from cflag_theory.errors import CflagError, words_of
+from cflag_theory.errors import CflagError
 from cflag_theory.outside.divided import finish, users_line
+from cflag_theory.outside.processes import words_of
 
 #: Exit codes: bad input, an interrupt, an error of our own (EX_SOFTWARE of sysexits.h).
 MENDABLE, INTERRUPTED, OURS = 2, 130, 70

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.errors import InvalidInput, words_of
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.quantity import place_of, quantity
 from cflag_theory.falsify.search.exact_numbers import DIGITS
@@ -27,6 +27,7 @@ from cflag_theory.falsify.tracing import NOTES, Notes, Traced, TracedRelation, t
 from cflag_theory.falsify.vector_terms.words import DECLARED
 from cflag_theory.outside import python_files
 from cflag_theory.outside.child import KNOWN, Child, NoAnswer, pickled
+from cflag_theory.outside.processes import words_of
 
 #: Seconds that a file of claims may always take: `seconds` limits what is done with them.
 _READ = 0.5

@@ -18,8 +18,8 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
-from cflag_theory.errors import CflagError, InvalidInput, words_of
-from cflag_theory.outside.processes import fork, kill
+from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.outside.processes import fork, kill, words_of
 
 #: Bytes of the longest answer, and seconds that it may come later than its limit, which is also kept within the child.
 _LONGEST, _GRACE = 1 << 28, 1.0

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from pathlib import Path
 
 from cflag_theory.sizes import free_memory
 
@@ -63,6 +64,15 @@ def in_words(code: int) -> str:
     return f"was ended by {name}"
 
 
+def words_of(error: BaseException) -> str:
+    """An error in words, also one that has none to give."""
+    try:
+        words = str(error)
+    except BaseException:
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
 def _end_with(parent: int) -> None:
     """Linux kills this process when its parent ends; elsewhere a thread looks."""
     try:
@@ -87,8 +97,9 @@ def _limit() -> None:
 
     free = free_memory()
     if free is not None and hasattr(resource, "RLIMIT_AS"):
-        with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-            _lower(resource.RLIMIT_AS, int(file.read().split()[0]) * resource.getpagesize() + free)
+        with suppress(OSError, ValueError, IndexError):
+            taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+            _lower(resource.RLIMIT_AS, taken + free)
     if hasattr(resource, "RLIMIT_NPROC"):
         _lower(resource.RLIMIT_NPROC, _TASKS)
     _lower(resource.RLIMIT_CORE, 0)

@@ -1,4 +1,4 @@
-"""Files of users that end Python, hang, fill the memory or change Python itself: a verdict, or a sentence and code 2."""
+"""Files of users that end Python, hang, fill the memory or change Python itself: a verdict, or a sentence, code 2."""
 
 from __future__ import annotations
 

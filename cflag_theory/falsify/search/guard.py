@@ -17,9 +17,10 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import cflag_theory
-from cflag_theory.errors import CflagError, InvalidInput, words_of
+from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
+from cflag_theory.outside.processes import words_of
 
 _WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
 #: Where a block is entered and left: what is raised there would leave the limit in force. It rings again later.

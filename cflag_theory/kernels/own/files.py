@@ -7,9 +7,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from cflag_theory.errors import CflagError, InvalidInput, UnknownName, words_of
+from cflag_theory.errors import CflagError, InvalidInput, UnknownName
 from cflag_theory.outside import python_files
 from cflag_theory.outside.divided import divide, open_again, users_line
+from cflag_theory.outside.processes import words_of
 
 _loaded: dict[tuple[str, str], ModuleType] = {}
 
