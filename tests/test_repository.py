@@ -25,7 +25,19 @@ from cflag_theory.verify.checks import CHECKS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "cflag_theory"
-FOLDERS = ("claims", "kernels", "figures", "bridge", "falsify", "verify", "studies", "conform", "testing", "cli", "outside")
+FOLDERS = (
+    "claims",
+    "kernels",
+    "figures",
+    "bridge",
+    "falsify",
+    "verify",
+    "studies",
+    "conform",
+    "testing",
+    "cli",
+    "outside",
+)
 SOURCES = sorted(path for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks") for path in folder.rglob("*.py"))
 TEST_COMMAND = "pip install -c constraints.txt -e '.[test]' && pytest"
 
@@ -239,7 +251,7 @@ def test_tests_mirror_the_folders():
     inside = {
         path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
     }
-    assert inside == {*FOLDERS, "helpers", "proofs", "benchmarks", "campaign"}
+    assert inside == {*FOLDERS, "outside", "helpers", "proofs", "benchmarks", "campaign"}
     # Without packages in tests/, pytest needs names that occur once.
     names = [path.name for path in SOURCES if path.is_relative_to(ROOT / "tests") and path.name != "conftest.py"]
     assert len(names) == len(set(names))

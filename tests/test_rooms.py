@@ -28,7 +28,7 @@ ROOMS = {
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
     # packages write them. A round on a GPU is one graph.
     "kernels": 15124,
-    # Users' Python runs behind a wall, where it can end, hang or change Python: one for claims, implementations, plug-ins.
+    # Users' Python runs behind a wall, where it may end, hang or change Python: claims, implementations, plug-ins.
     "outside": 500,
     # Which step sizes are safe is an answer of its own, with the bound that is then proved.
     "studies": 10595,

@@ -101,18 +101,7 @@ def conform(
     )
 
 
-def conform_file(
-    file: Path | str,
-    algorithm: str | None = None,
-    *,
-    numbers: str = "auto",
-    problems: int = 20,
-    rounds: int = 3,
-    assume: Collection[str] = (),
-    partial: bool = False,
-    seed: int = 0,
-    seconds: float = 10.0,
-) -> Report:
+def conform_file(file: Path | str, algorithm: str | None = None, *, seconds: float = 10.0, **options: Any) -> Report:
     """Compare the implementation in a Python file with a reference; the file runs in a process of its own.
 
     Parameters
@@ -123,24 +112,14 @@ def conform_file(
     algorithm : str, optional
         Default: ALGORITHM in the file.
 
-    The other parameters, and what is raised, are those of `conform`; also InvalidInput where the process ends.
+    The other parameters, and what is raised, are those of `conform`, but for the functions and parameters; InvalidInput
+    also where the process ends.
     """
     own = HeldOwn(Path(file), seconds)
     if (meant := algorithm or own.algorithm) is None:
         raise InvalidInput(f"which algorithm does {file} implement? Give --algorithm, one of {', '.join(ALGORITHMS)}")
     halves = ("client_step" in own.names or "server_step" in own.names, "round_step" in own.names)
-    return _conform(
-        meant,
-        own,
-        halves,
-        numbers=numbers,
-        problems=problems,
-        rounds=rounds,
-        assume=assume,
-        partial=partial,
-        seed=seed,
-        parameters=own.parameters,
-    )
+    return _conform(meant, own, halves, parameters=own.parameters, **options)
 
 
 def _conform(
@@ -148,13 +127,13 @@ def _conform(
     own: Own | HeldOwn,
     given: tuple[bool, bool],
     *,
-    numbers: str,
-    problems: int,
-    rounds: int,
-    assume: Collection[str],
-    partial: bool,
-    seed: int,
     parameters: Mapping[str, Any] | None,
+    numbers: str = "auto",
+    problems: int = 20,
+    rounds: int = 3,
+    assume: Collection[str] = (),
+    partial: bool = False,
+    seed: int = 0,
 ) -> Report:
     """`given`: whether halves of a round are, and whether a whole round is."""
     kind = named(algorithm)

@@ -41,7 +41,7 @@ class HeldOwn:
     def __init__(self, path: Path, seconds: float) -> None:
         content = python_files.content_of(path, f"give a Python file that defines {', '.join(NAMES)}")
         self.path, self._wait = path, WAIT * seconds
-        self._child = Child(lambda: _within(path, content, seconds), str(path))
+        self._child = Child(lambda: _within(path, content, seconds), str(path), seconds=self._wait)
         self.names, self.algorithm, given = self._ask(None)
         self.parameters: Mapping[str, Any] = MappingProxyType(given)
         if not self.names:

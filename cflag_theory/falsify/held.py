@@ -78,7 +78,8 @@ class Home:
     def __init__(self, path: Path, seconds: float) -> None:
         self.path, self.seconds = path, seconds
         content = python_files.content_of(path, "give a Python file that holds a Conjecture")
-        self.child = Child(lambda: _Within(path, content, max(seconds, _READ)), str(path), receive=self._receive)
+        within = max(seconds, _READ)
+        self.child = Child(lambda: _Within(path, content, within), str(path), seconds=within, receive=self._receive)
 
     def _receive(self, handle: Any) -> Held:
         key, names, defaults, place = handle
@@ -106,9 +107,8 @@ class Home:
 
     def ask(self, question: tuple[Any, ...], place: str) -> Any:
         """What the process answers; what a function raised there is raised here, with the place where it was."""
-        seconds = max(self.seconds, _READ) if question[0] == "claims" else self.seconds
         try:
-            word, *found = self.child.ask((*question, self.seconds), seconds)
+            word, *found = self.child.ask((*question, self.seconds), self.seconds)
         except NoAnswer:
             raise TimeUp(place.removesuffix(": ")) from None
         if word == "late":

@@ -50,13 +50,17 @@ class Child:
         Runs in the child, with all that this process has loaded.
     what : str
         The user's file, for messages.
+    seconds : float
+        What `begin` may take.
     receive : callable, optional
         Here: from a handle to what stands for an object that cannot leave the child. What answers has then a method
         `send`, from an object to its handle, or None, see `pickle.Pickler.persistent_id`.
     """
 
-    def __init__(self, begin: Callable[[], Answer], what: str, *, receive: Callable[[Any], Any] | None = None) -> None:
-        self.begin, self.what, self.receive = begin, what, receive
+    def __init__(
+        self, begin: Callable[[], Answer], what: str, *, seconds: float, receive: Callable[[Any], Any] | None = None
+    ) -> None:
+        self.begin, self.what, self.seconds, self.receive = begin, what, seconds, receive
         self._pipe: socket.socket | None = None
         self._kill: weakref.finalize[Any, Any] | None = None
 
@@ -70,10 +74,11 @@ class Child:
         NoAnswer
             None came in so many seconds.
         """
+        until = time.monotonic() + seconds + _GRACE + (self.seconds if self._pipe is None else 0.0)
         try:
             pipe = self._pipe or self._start()
             _write(pipe, pickle.dumps(question))
-            unpickler = _Unpickler(BytesIO(_read(pipe, time.monotonic() + seconds + _GRACE)), self)
+            unpickler = _Unpickler(BytesIO(_read(pipe, until)), self)
             good, found = unpickler.load()
         except (OSError, EOFError):
             raise InvalidInput(

@@ -15,6 +15,8 @@ from cflag_theory.sizes import free_memory
 
 #: Tasks that a user may have for a file to start another: a file that forks without end stops there.
 _TASKS = 4096
+#: Seconds in which a process that was let go ends by itself.
+_PATIENCE = 0.2
 #: Whether such a process can be had.
 POSSIBLE = hasattr(os, "fork") and hasattr(os, "setpgid")
 
@@ -42,16 +44,18 @@ def fork() -> int:
 
 
 def kill(process: int) -> str:
-    """End a process and all of its group, and how it had ended, in words; "" if it had not."""
-    with suppress(OSError):
-        done, status = os.waitpid(process, os.WNOHANG)
+    """End a process and all of its group, and how it had ended by itself, in words; "" if it had not."""
+    until, done, status = time.monotonic() + _PATIENCE, 0, 0
+    # Where another part of this process has waited for it, nobody knows how it ended.
+    with suppress(ChildProcessError):
+        while not done and time.monotonic() < until:
+            done, status = os.waitpid(process, os.WNOHANG)
+            time.sleep(0.0 if done else 0.001)
         with suppress(OSError):
             os.killpg(process, signal.SIGKILL)
         if not done:
             os.waitpid(process, 0)
-            return ""
-        return in_words(os.waitstatus_to_exitcode(status))
-    return ""
+    return in_words(os.waitstatus_to_exitcode(status)) if done else ""
 
 
 def in_words(code: int) -> str:

@@ -226,7 +226,7 @@ def test_a_child_answers_again_after_it_ended():
 
         return answer
 
-    child = Child(begin, "it")
+    child = Child(begin, "it", seconds=10)
     assert [child.ask("a", 10), child.ask("b", 10)] == [1, 2]
     with pytest.raises(InvalidInput, match="it ended with exit code 3 before it had answered"):
         child.ask("end", 10)

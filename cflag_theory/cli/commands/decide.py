@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,8 +104,7 @@ def _each(
     from cflag_theory.files import check_writable, own_folder
 
     path = Path(file)
-    with redirect_stdout(sys.stderr):
-        claims, source = claims_of(path, seconds, names)
+    claims, source = claims_of(path, seconds, names)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
     # The usual folder is made with the first counterexample.
@@ -119,7 +116,7 @@ def _each(
     listed: list[dict[str, Any]] = []
     interrupted = False
     for claim in claims:
-        with progress_bar(claim.name, budget) as advance, redirect_stdout(sys.stderr):
+        with progress_bar(claim.name, budget) as advance:
 
             def progress(count: int, advance: Callable[[float, str], None] = advance) -> None:
                 advance(count, "")
@@ -155,9 +152,7 @@ def _each(
 def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> None:
     from cflag_theory.falsify.saving import replay
 
-    # What a user's file prints is not part of the result.
-    with redirect_stdout(sys.stderr):
-        again = replay(saved, claims=file, seconds=seconds)
+    again = replay(saved, claims=file, seconds=seconds)
     if format is Format.json:
         print_json(again.to_json())
     else:
