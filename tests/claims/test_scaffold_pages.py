@@ -17,6 +17,8 @@ from cflag_theory.verify.evidence import prove, refute
 from cflag_theory.verify.folders import drawn
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS
 
+pytestmark = pytest.mark.full
+
 PLACE = Path(__file__).parents[2] / "docs/examples/scaffold"
 #: What is false as it is remembered, and repaired.
 FAILING = {("scaffold.drift_3K", "1"), ("scaffold.lemma4", "martingale")}

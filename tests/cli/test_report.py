@@ -38,6 +38,8 @@ from cflag_theory.studies.stepsize.conditions import step_sizes
 from cflag_theory.verify import rate, write_report
 from cflag_theory.verify.checks.c_flag import problem as overfitting
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def rates():

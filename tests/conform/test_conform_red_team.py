@@ -14,6 +14,8 @@ from cflag_theory.conform import ALGORITHMS, conform
 from cflag_theory.conform.case import draw
 from cflag_theory.errors import InvalidInput
 
+pytestmark = pytest.mark.full
+
 NAMES = ("client_step", "server_step", "round_step")
 
 

@@ -15,6 +15,8 @@ from cflag_theory.conform.views import ROUNDED, World
 from cflag_theory.kernels import algorithm, everything, simulate
 from cflag_theory.kernels.problems.quadratic import quadratic
 
+pytestmark = pytest.mark.full
+
 # The row of the loop that a reference must follow, and whether every client has one sample, so that no draw matters.
 ROWS = {
     "fedavg": ("fedavg", {}, False),

@@ -24,6 +24,8 @@ from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.verify import falsify
 
+pytestmark = pytest.mark.full
+
 #: Planted errors that the default budget does not find at seed 0, and why.
 MISSED = {
     "cflag.eq105.1": "no sharp constant is known; the largest ratio found is about 0.6",

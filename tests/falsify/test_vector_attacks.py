@@ -29,6 +29,8 @@ from cflag_theory.falsify.vector_terms.checking import fault
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.reading import read_vectors
 
+pytestmark = pytest.mark.full
+
 L, alpha, mu, c, eta = sp.symbols("L alpha mu c eta", positive=True)
 m = sp.Symbol("m", nonnegative=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)

@@ -27,6 +27,8 @@ from cflag_theory.falsify import (
 from cflag_theory.falsify.finding import NoCase
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning
 
+pytestmark = pytest.mark.full
+
 L, alpha, mu, c, eta, eps = sp.symbols("L alpha mu c eta epsilon", positive=True)
 m = sp.Symbol("m", nonnegative=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)

@@ -15,6 +15,8 @@ from cflag_theory.claims.engine.notation import L, alpha, beta, bias_dot_sum, gr
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels import formulas
 
+pytestmark = pytest.mark.full
+
 MEMORY_DOT_SUM = sp.Symbol("memory_dot_sum", real=True)
 Gamma = descent.forgetting(sum2, grad_dot_sum, bias_dot_sum, L / 2)
 ROUND = (update.x, update.grad_f_memory, update.S, alpha, beta)

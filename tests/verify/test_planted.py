@@ -22,6 +22,8 @@ from cflag_theory.errors import InconsistentEvidence, UnknownName
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.evidence import Point, Sample
 
+pytestmark = pytest.mark.full
+
 PLANTS = [
     pytest.param(id, plant, id=f"{id}.{plant.part}-{plant.on}-{plant.error}")
     for id, one in expectations().items()

@@ -17,6 +17,8 @@ from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import agree, first_look, looked_at, verify
 from cflag_theory.verify.checks import CHECKS
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 README, VERDICTS, RESULTS = (
     (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/verdicts.md", "docs/results.md")

@@ -23,6 +23,8 @@ from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.studies.rates.instances import instance_rate
 from cflag_theory.verify import rate
 
+pytestmark = pytest.mark.full
+
 SMALL = {"horizons": (16, 64, 256), "replicas": 4, "local_steps": 3}
 PROBLEM = random_separable(clients=2, past=4, current=3, dimension=3, heterogeneity=0.6, seed=5)
 MEMORIES = {

@@ -12,6 +12,8 @@ from cflag_theory.studies.stepsize.best_rates import MOST_ROUNDS, largest, log_r
 from cflag_theory.studies.stepsize.predicted import HELD, SQRT
 from cflag_theory.verify import step_sizes
 
+pytestmark = pytest.mark.full
+
 GIVEN = {"m": 0.25, "T": 2000, "gap": 1.5, "grad_g": 0.7, "gap_h": 0.9}
 PROVED = ("ours.drawn_once", "ours.redrawn", "ours.algorithm1_descent")
 

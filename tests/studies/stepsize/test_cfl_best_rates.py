@@ -11,6 +11,8 @@ import pytest
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import cfl_step_sizes
 
+pytestmark = pytest.mark.full
+
 SETTINGS = {
     "K = 1, FedAvg": {"L": 5.0, "mu": 0.5, "K": 1, "T": 800, "G": 0.02, "sigma": 0.5},
     "K = 4": {"L": 5.0, "mu": 0.5, "K": 4, "T": 1000, "G": 0.02, "sigma": 0.5, "D": 0.1, "R": 0.02},
