@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from cflag_theory.outside.processes import POSSIBLE, fork, in_words, kill
 
-#: Exit codes: what a user can mend, an interrupt.
+#: Exit codes: bad input, an interrupt.
 _MENDABLE, _INTERRUPTED = 2, 130
 #: Seconds that a command may take to end after its last word: threads of a user's file may have no end.
 _ENDING = 5.0

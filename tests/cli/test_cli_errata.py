@@ -33,6 +33,7 @@ def some(kept):
     return verify(wanted, kept=kept)
 
 
+@pytest.mark.full
 def test_every_part_that_fails_is_listed_once_in_order(some):
     text = errata.errata(some, "C-FLAG", Markdown())
     wrong = [
@@ -53,6 +54,7 @@ def test_every_part_that_fails_is_listed_once_in_order(some):
     assert "cflag.assumption2`" not in text
 
 
+@pytest.mark.full
 def test_an_item_is_complete(some):
     text = errata.errata(some, "C-FLAG", Markdown())
     item = text.split("### 1.")[1].split("### 2.")[0]
@@ -70,6 +72,7 @@ def test_an_item_is_complete(some):
     assert "**Corrected" not in failing
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
 @pytest.mark.parametrize("paper", ["C-FLAG", "CFL"])
 def test_tex_takes_all_statements(paper, some, tmp_path):

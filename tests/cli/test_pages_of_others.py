@@ -51,6 +51,7 @@ def claim(name, say, more=""):
 # verify
 
 
+@pytest.mark.full
 def test_the_verdicts_of_a_page(cflag, tmp_path):
     page = write(
         tmp_path,

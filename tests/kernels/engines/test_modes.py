@@ -52,6 +52,7 @@ def gap(a, b):
     return np.abs(a.iterates - b.iterates).max() / np.abs(b.iterates).max()
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_fast_mode_agrees_over_100_rounds(data):

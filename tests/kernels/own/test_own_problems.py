@@ -64,7 +64,7 @@ def logistic():
     return glm(*tasks, potential="logistic", past_weights=quarter, current_weights=quarter)
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@pytest.mark.parametrize("engine", ["reference", pytest.param("compiled", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("row", "memory"),
     [

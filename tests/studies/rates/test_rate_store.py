@@ -165,8 +165,6 @@ OTHER = """
 import sys
 from pathlib import Path
 from cflag_theory.files import alone_in
-
-pytestmark = pytest.mark.full
 with alone_in(Path(sys.argv[1]), "study"):
     print("taken", flush=True)
     sys.stdin.read()
