@@ -29,8 +29,10 @@ from cflag_theory.kernels import (
 from cflag_theory.kernels.algorithms import PASTS
 from cflag_theory.kernels.formulas import POTENTIALS
 
-#: The loop of the framework takes long to compile.
-ENGINES = [pytest.param("compiled", marks=pytest.mark.full), "reference"]
+# The loop of the framework takes long to compile.
+pytestmark = pytest.mark.full
+
+ENGINES = ["compiled", "reference"]
 CFL = ("cfl", "cfl_taylor", "cfl_diagonal", "cfl_fisher", "cfl_core_set", "cfl_herding")
 RUN = {"beta": 0.05, "local_steps": 4, "rounds": 6, "replicas": 2, "seed": 3, "iterates": True}
 DRIFT = Drift(G=0.3, B=0.1, D=0.5, A=0.2, sigma=0.1)
@@ -98,7 +100,6 @@ def rows(draw):
     return algorithm(name, **fields)
 
 
-@pytest.mark.full
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_compiled_agrees_with_reference(data):
