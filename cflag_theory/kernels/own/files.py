@@ -11,6 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from cflag_theory.errors import CflagError, InvalidInput, UnknownName
+from cflag_theory.reading import read_bytes
 
 _loaded: dict[tuple[str, str], ModuleType] = {}
 
@@ -85,7 +86,7 @@ def _line(error: Exception, file: str) -> int:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path, most=1 << 24)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: write FILE.py:name with a file that exists") from None
     except OSError as error:
