@@ -18,19 +18,13 @@ from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, own_folder, write_text
-from cflag_theory.reading import TABLE, WORD, Rule, one_of, read_json, unfit
+from cflag_theory.reading import TABLE, WORD, Form, Rule, one_of, read_json, unfit
 
 _KIND = "counterexample of cflag decide, version 1"
 # No character that ends a path, rules a terminal or cannot be written.
 _NAME = Rule(lambda value: type(value) is str and value.isprintable(), "printable words")
-_FORM = {
-    "claim": {"name": _NAME},
-    "relation": WORD,
-    "values": TABLE,
-    "left": WORD,
-    "right": WORD,
-    "kind": one_of(_KIND),
-}
+_FORM: dict[str, Form] = {"kind": one_of(_KIND), "claim": {"name": _NAME}, "values": TABLE}
+_FORM |= dict.fromkeys(("relation", "left", "right"), WORD)
 
 
 @dataclass(frozen=True)

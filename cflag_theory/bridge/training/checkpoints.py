@@ -28,11 +28,11 @@ from cflag_theory.bridge.settings.run_settings import HOW, RunSettings, differin
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import own_folder, turn, whole
 from cflag_theory.kernels.archives import read_arrays
-from cflag_theory.reading import ANY, TABLE, WORD, WORDS, read_record, unfit
+from cflag_theory.reading import ANY, TABLE, WORD, WORDS, Form, read_record, unfit
 
 FORMAT = "cflag-theory bridge 2"
 HEADER = "run.json"
-_CHANGES = {"changes": [{"what": WORD, "was": ANY, "is": ANY, "after": TABLE}]}
+_CHANGES: Form = {"changes": [{"what": WORD, "was": ANY, "is": ANY, "after": TABLE}]}
 _RULES = {"settings": TABLE, "environment": TABLE, "data": TABLE}
 _CHOOSE = "choose another with --out"
 _ANYWAY = "or go on all the same with --resume-anyway, which gives up that last bits are those of an unbroken run"

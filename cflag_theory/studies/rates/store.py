@@ -14,7 +14,7 @@ from typing import Any
 from cflag_theory.errors import OutputError
 from cflag_theory.files import alone_in, write_text
 from cflag_theory.kernels.engines.codegen.cache import source_hash, versions
-from cflag_theory.reading import NUMBER, TABLE, WORD, Rule, integer, is_number, read_text, unfit
+from cflag_theory.reading import NUMBER, TABLE, WORD, Form, Rule, integer, is_number, read_text, unfit
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 
 #: The file in a study's folder.
@@ -22,8 +22,8 @@ FILE = "rate_horizons.jsonl"
 _RATIOS = ("m_met", "r_met")
 _RATIO = Rule(lambda value: value == "inf" or is_number(value), "a number or inf")
 _MEAN = Rule(lambda value: value is None or is_number(value), "a number or null")
-_SQUARES = {"first": NUMBER, "min_mean": NUMBER, "mean": _MEAN, "mean_min": NUMBER}
-_SQUARES |= dict.fromkeys(("min_resampled", "mean_resampled"), [_MEAN])
+_SQUARES: dict[str, Form] = {"first": NUMBER, "min_mean": NUMBER, "mean": _MEAN, "mean_min": NUMBER}
+_SQUARES |= {"min_resampled": [_MEAN], "mean_resampled": [_MEAN]}
 _HORIZON = dict.fromkeys(("beta", "f_0", "Gamma", "B"), NUMBER) | dict.fromkeys(("delta2", "omega2"), _MEAN)
 _HORIZON |= {"T": integer(1), "squares": TABLE, "drops": TABLE, "diverged": integer(0)} | dict.fromkeys(_RATIOS, _RATIO)
 _RECORD = {"settings": WORD, "digest": WORD, "horizon": TABLE}
