@@ -109,10 +109,12 @@ class Kept:
             return None
         self.used += 1
         self.oldest = status.st_mtime if self.oldest is None else min(status.st_mtime, self.oldest)
-        against = {(item.part, item.on) for item in found if item.finding == REFUTES}
         proved = {(item.part, item.on) for item in found if item.kind == "proof"}
-        parts = (part for part in subject.parts for on in statements(part) if (part.key, on) in against - proved)
-        return found + [item for part in dict.fromkeys(parts) for item in prove(part)]
+        against = {(item.part, item.on) for item in found if item.finding == REFUTES} - proved
+        for part in subject.parts:
+            asked = {on for on, one in statements(part).items() if one.proof and (part.key, on) in against}
+            found += [item for item in prove(part) if item.on in asked] if asked else []
+        return found
 
     def keep(self, evidence: Sequence[Evidence], id: str, *how: Any) -> None:
         """Keep evidence, if there is room for it."""
