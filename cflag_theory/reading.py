@@ -45,7 +45,7 @@ def opened(path: str | os.PathLike[str], *, most: int | None = None) -> Buffered
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(found.st_mode):
             kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
-            raise OSError(errno.EINVAL, f"no regular file but {kind}", str(path))
+            raise OSError(errno.EINVAL, f"it is no regular file but {kind}", str(path))
         if most is not None and found.st_size > most:
             raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
         require_room(found.st_size, f"the file {str(path)!r}", "use a smaller one, or a machine with more")

@@ -146,8 +146,11 @@ def _read(path: Path) -> dict[str, Any]:
         saved = read_json(path)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag decide saved") from None
-    except (OSError, ValueError):
-        raise InvalidInput(f"{str(path)!r} is not JSON: give a counterexample that cflag decide saved") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InvalidInput(
+            f"{str(path)!r} is not JSON ({why}): give a counterexample that cflag decide saved"
+        ) from None
     wrong = unfit(saved, _FORM) or unfit(saved["claim"], dict.fromkeys(saved["claim"].keys() - {"name"}, _NAME))
     if wrong:
         raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag decide saved, see {wrong}: give one")
