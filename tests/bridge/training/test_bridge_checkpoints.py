@@ -246,7 +246,7 @@ def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
         ("[]", "run.json is not of the format"),
         (
             '{"format": "cflag-theory bridge 2"}',
-            "is damaged, see settings, which is missing and should be a table; environment, .*; data, .*: choose another with",
+            "is damaged, see settings, which is missing and should be a table; environment, .*; data, .*: choose",
         ),
         ('{"format": "cflag-theory bridge 2", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
     ],
