@@ -33,6 +33,44 @@ _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os,
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE
 
 
+def private_folder(folder: Path) -> str | None:
+    """Make a folder for the user alone; why what is read back from it cannot be believed, or None if it can."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            # Whatever the umask, which only takes rights away.
+            os.mkdir(folder, 0o700)
+        reason = _unsafe(folder)
+        if reason is None:
+            folder.chmod(0o700)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        return reason
+    except OSError as error:
+        return _reason(error)
+
+
+def _unsafe(folder: Path) -> str | None:
+    """Who else could put files into a folder, or another folder in its place."""
+    # Not Path.resolve, which raises RuntimeError on links that lead to themselves.
+    resolved = Path(os.path.realpath(folder))
+    # Numba keeps the loops of each folder of sources in a folder of their own.
+    own = [resolved, *(path for path in resolved.iterdir() if path.is_dir())]
+    reasons = (not_private(path, path.lstat(), own=path in own) for path in (*own, *resolved.parents))
+    return next((reason for reason in reasons if reason), None)
+
+
+def not_private(path: Path, found: os.stat_result, *, own: bool = False) -> str | None:
+    """Who else may write to a file or folder; `own` are those that root must not have made, and no sticky bit saves."""
+    if not hasattr(os, "geteuid"):
+        return None
+    if found.st_uid not in ((os.geteuid(),) if own else (os.geteuid(), 0)):
+        return f"{path} belongs to another user"
+    # Where the sticky bit is set, as in /tmp, nobody can replace what is not theirs.
+    sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and not own
+    return f"others may write to {path}" if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky else None
+
+
 class Disk:
     """What writing asks of the system; tests put one in its place that fails at a chosen call."""
 

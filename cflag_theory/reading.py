@@ -1,4 +1,4 @@
-"""Reading what stands in files: text, JSON and TOML of limited size, and records whose keys have rules.
+"""Reading what stands in files: regular ones only, of limited size; text, JSON, TOML, and records with rules.
 
 Every fault is one sentence that says where it is and what is wanted.
 """
@@ -8,28 +8,70 @@ from __future__ import annotations
 import errno
 import json
 import math
+import os
 import re
+import stat
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cflag_theory.errors import DataError
+from cflag_theory.sizes import require_room
 
 #: Bytes that a file of text may have; what we write ourselves has far fewer.
-MOST_BYTES = 1 << 28
+MOST_TEXT = 1 << 28
+# Not waiting for the other end of a pipe.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_KINDS = {stat.S_IFIFO: "a pipe: write what it brings to a file first", stat.S_IFSOCK: "a socket"}
 
 
-def read_text(path: Path | str, *, most: int = MOST_BYTES) -> str:
-    """The text of a file."""
-    with open(path, "rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
-    return content.decode("utf-8")
+def opened(path: str | os.PathLike[str], *, most: int | None = None) -> BufferedReader:
+    """A regular file, open for reading, of at most so many bytes and no more than fit into memory.
+
+    Raises
+    ------
+    OSError
+        It is missing, a folder, a pipe or a device, or larger.
+    InvalidInput
+        It is larger than the memory that is free.
+    """
+    handle = os.open(path, _READ)
+    try:
+        found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(found.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
+            raise OSError(errno.EINVAL, f"it is no regular file but {kind}", str(path))
+        if most is not None and found.st_size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
+        require_room(found.st_size, f"the file {str(path)!r}", "use a smaller one, or a machine with more")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
 
 
-def read_json(path: Path | str, *, most: int = MOST_BYTES) -> Any:
+def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
+    """The bytes of a regular file, as `opened` takes it."""
+    with opened(path, most=most) as file:
+        # Some files of the system say that they are empty, and go on without end.
+        room = max(os.fstat(file.fileno()).st_size, MOST_TEXT) if most is None else most
+        content = file.read(room + 1) or b""
+    if len(content) > room:
+        raise OSError(errno.EFBIG, f"it has more than {room} bytes", str(path))
+    return content
+
+
+def read_text(path: str | os.PathLike[str], *, most: int = MOST_TEXT) -> str:
+    """The text of a regular file."""
+    return read_bytes(path, most=most).decode("utf-8")
+
+
+def read_json(path: Path | str, *, most: int = MOST_TEXT) -> Any:
     """What a JSON file says."""
     try:
         return json.loads(read_text(path, most=most))
@@ -147,16 +189,48 @@ def is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
+ANY = Rule(lambda value: True, "there")
+NUMBER = Rule(is_number, "a finite number")
 TRUTH, WORD = of_kind(bool, "true or false"), of_kind(str, "a word in quotes")
 LIST, TABLE = of_kind(list, "a list"), of_kind(dict, "a table")
+WORDS = Rule(lambda value: type(value) is list and all(type(one) is str for one in value), "a list of words")
 
 
-def unfit(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> list[str]:
-    """The keys of `rules` that are missing or whose values do not fit."""
-    return [key for key, rule in rules.items() if key not in values or not rule.fits(values[key])]
+#: What a value should be: by a rule, a table with these keys, or a list whose entries are alike.
+Form = Rule | Mapping[str, Any] | list[Any]
+#: Faults that one sentence names.
+_MOST_FAULTS = 3
 
 
-def read_record(path: Path, form: str, rules: Mapping[str, Rule], *, what: str, by: str, again: str) -> dict[str, Any]:
+def faults(value: Any, form: Form, place: str = "") -> Iterator[str]:
+    """What does not fit a form: its place, and what is wanted there."""
+    if isinstance(form, Rule):
+        if not form.fits(value):
+            yield f"{place}, which should be {form.wanted}"
+    elif isinstance(form, list):
+        if type(value) is not list:
+            yield f"{place or 'all of it'}, which should be {LIST.wanted}"
+        else:
+            for number, one in enumerate(value):
+                yield from faults(one, form[0], f"{place}[{number}]")
+    elif not isinstance(value, Mapping):
+        yield f"{place or 'all of it'}, which should be {TABLE.wanted}"
+    else:
+        for key, inner in form.items():
+            at = f"{place}.{key}" if place else key
+            if key in value:
+                yield from faults(value[key], inner, at)
+            else:
+                wanted = inner.wanted if isinstance(inner, Rule) else LIST.wanted if type(inner) is list else "a table"
+                yield f"{at}, which is missing and should be {wanted}"
+
+
+def unfit(value: Any, form: Form) -> str:
+    """What does not fit, in words; nothing where all fits."""
+    return "; ".join(islice(faults(value, form), _MOST_FAULTS))
+
+
+def read_record(path: Path, form: str, rules: Mapping[str, Form], *, what: str, by: str, again: str) -> dict[str, Any]:
     """A JSON file that says of what format it is, with the keys that its reader needs.
 
     Parameters
@@ -164,7 +238,7 @@ def read_record(path: Path, form: str, rules: Mapping[str, Rule], *, what: str, 
     path : Path
     form : str
         The value of its key "format".
-    rules : mapping of str to Rule
+    rules : mapping of str to Form
         Keys that must be there.
     what, by : str
         What it holds and which command wrote it, for the message where it cannot be read.
@@ -184,5 +258,5 @@ def read_record(path: Path, form: str, rules: Mapping[str, Rule], *, what: str, 
     if not isinstance(found, dict) or found.get("format") != form:
         raise DataError(f"{path} is not of the format {form!r}, which this version reads: {again}")
     if wrong := unfit(found, rules):
-        raise DataError(f"{path} is damaged, see {', '.join(wrong)}: {again}")
+        raise DataError(f"{path} is damaged, see {wrong}: {again}")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -78,4 +79,18 @@ def _row(cells: Sequence[Any]) -> str:
 
 def _words(value: Any) -> str:
     # A dollar would begin a formula in a notebook.
-    return escape(number(value)).replace("$", "&#36;")
+    return escaped(number(value)).replace("$", "&#36;")
+
+
+# What terminals obey, what XML forbids, and what turns the direction in which a line is read.
+_OBEYED = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
+
+
+def cleaned(text: str) -> str:
+    """A text with a sign in place of every character that its readers would obey instead of show."""
+    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def escaped(text: str) -> str:
+    """A text as HTML and SVG have it, within tags and between them."""
+    return escape(cleaned(text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -13,6 +12,7 @@ from cflag_theory.claims.engine.claim import MEANINGS
 from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, one_each, stated, without_shortcuts
 from cflag_theory.cli.layers import Drawing, draw
+from cflag_theory.shown import cleaned, escaped
 
 WIDTH, HEIGHT = 144.0, 38.0
 #: Of the line for each theorem of ours, below a box.
@@ -113,7 +113,7 @@ def svg(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="map{" alone" if alone else ""}" role="img" '
         f'width="{width:.0f}" height="{foot:.0f}" viewBox="0 0 {width:.0f} {foot:.0f}">'
-        f"<title>{escape(title)}</title>{style}\n" + "\n".join(body) + "\n</svg>\n"
+        f"<title>{escaped(title)}</title>{style}\n" + "\n".join(body) + "\n</svg>\n"
     )
 
 
@@ -158,7 +158,7 @@ def _arrow(
         x, y = right, down
     kind = _kind(drawn, broken, book)
     head = f'<path class="tip" d="M{x - 3.5:.0f} {y - 6:.0f}h7L{x:.0f} {y:.0f}z"/>'
-    told = escape(_told(pair, drawn, book))
+    told = escaped(_told(pair, drawn, book))
     return f'<g class="arrow {kind}"><title>{told}</title><path class="line" d="{path}"/>{head}</g>'
 
 
@@ -178,20 +178,20 @@ def _node(id: str, labels: Mapping[str, str], x: float, top: float, chosen: bool
     kind = " ours" if subject.paper == "ours" else ""
     left = x - WIDTH / 2
     parts = [
-        f'<a href="{ledger_name(subject.paper)}#{escape(id)}" '
-        f'class="node {escape(label)}{kind}{" chosen" if chosen else ""}">'
-        f"<title>{escape(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
+        f'<a href="{ledger_name(subject.paper)}#{escaped(id)}" '
+        f'class="node {escaped(label)}{kind}{" chosen" if chosen else ""}">'
+        f"<title>{escaped(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
         f'<rect x="{left:.0f}" y="{top:.0f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
-        f'<text class="place" x="{x:.0f}" y="{top + 16:.0f}">{escape(_place(subject.where))}</text>'
-        f'<text class="name" x="{x:.0f}" y="{top + 31:.0f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
+        f'<text class="place" x="{x:.0f}" y="{top + 16:.0f}">{escaped(_place(subject.where))}</text>'
+        f'<text class="name" x="{x:.0f}" y="{top + 31:.0f}">{escaped(shortened(name, _LETTERS[1]))}</text></a>'
     ]
     for index, one in enumerate(book.instead(id)):
         y = top + HEIGHT + _LINE * index
         words = f"{one}, {book.claim(one).where}: {book.claim(one).title} ({labels.get(one, 'open')})"
         parts.append(
-            f'<a href="{ledger_name("ours")}#{one}" class="instead"><title>{escape(words)}</title>'
+            f'<a href="{ledger_name("ours")}#{escaped(one)}" class="instead"><title>{escaped(words)}</title>'
             f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
-            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escape(_ours(one))}</text></a>'
+            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escaped(_ours(one))}</text></a>'
         )
     return "".join(parts)
 
@@ -244,14 +244,14 @@ def _legend(labels: Mapping[str, str], shown: Sequence[str], book: Book) -> str:
 
 
 def _key(y: float, words: str) -> str:
-    return f'<text class="key" x="{_MARGIN + 42:g}" y="{y + 4:g}">{escape(words)}</text>'
+    return f'<text class="key" x="{_MARGIN + 42:g}" y="{y + 4:g}">{escaped(words)}</text>'
 
 
 def dot(names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str], book: Book = BOOK) -> str:
     """The map for Graphviz; an arrow from A to B says that B uses A."""
     lines = ["digraph claims {", "  node [shape=box, style=filled, fillcolor=white];"]
     for id in names:
-        where = book.claim(id).where.replace("\\", "\\\\").replace('"', "'")
+        where = cleaned(book.claim(id).where).replace("\\", "\\\\").replace('"', "'")
         words = f"{id}\\n{where}"
         lines.append(f'  "{id}" [label="{words}", class="{labels.get(id, "open")}"];')
     for (used, user), drawn in one_each(among).items():

@@ -25,6 +25,7 @@ from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.cli.documents import Document, LaTeX, Markdown
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_writable
+from cflag_theory.reading import read_text
 from cflag_theory.verify.verdict import REFUTES, REFUTING, Evidence, PartVerdict, Verdict
 
 #: A part with its verdict, of the verdict on its claim.
@@ -56,7 +57,7 @@ def check_target(out: Path) -> None:
     if not out.exists():
         return
     try:
-        first = out.read_text(encoding="utf-8").partition("\n")[0]
+        first = read_text(out).partition("\n")[0]
     except (OSError, UnicodeDecodeError):
         first = ""
     if MARK not in first:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cache
-from html import escape
 from xml.etree import ElementTree
 
 from cflag_theory.claims.engine.plain import plain
@@ -13,6 +12,7 @@ from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.cli.typeset import typeset
+from cflag_theory.shown import escaped
 
 #: What a formula is made of. Text within one could bring any other element, and a link any address.
 _ELEMENT = re.compile(
@@ -54,7 +54,7 @@ def quoted(words: str, dollar: str = "$") -> str:
 
 
 def _text(words: str) -> str:
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(words))
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(words))
 
 
 @cache
@@ -68,7 +68,7 @@ def _converted(latex: str, display: str = "block") -> str:
         elements = list(ElementTree.fromstring(made).iter())
         if all(_ELEMENT.fullmatch(one.tag) and "href" not in one.attrib for one in elements):
             return made
-    return f"<code>{escape(latex)}</code>"
+    return f"<code>{escaped(latex)}</code>"
 
 
 def of_relation(relation: Relation) -> str:

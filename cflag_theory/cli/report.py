@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +35,7 @@ from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import VERSIONS, checked, counterexample, failure, letters
 from cflag_theory.cli.typeset import formula
 from cflag_theory.files import own_folder, whole_set, write_text
+from cflag_theory.shown import cleaned, escaped
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
@@ -236,7 +236,7 @@ def _named(made: str, context: Mapping[str, Any]) -> str:
         if id not in book.places():
             return id
         claim = book.claim(id)
-        words = prose(claim.title) if claim.paper == "ours" else escape(claim.where)
+        words = prose(claim.title) if claim.paper == "ours" else escaped(claim.where)
         return f'<a href="{ledger_name(claim.paper)}#{id}" title="{id}">{words}</a>' if id in by_id else words
 
     return _ID.sub(name, made)
@@ -279,7 +279,7 @@ def _environment() -> Any:
 
 
 def _rendered(template: str, **values: Any) -> str:
-    return str(_environment().get_template(template).render(**values))
+    return cleaned(_environment().get_template(template).render(**values))
 
 
 def proved_statements(claim: Claim) -> list[tuple[str, str, Statement]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -18,6 +19,7 @@ import typer
 from typer.core import TyperCommand
 
 from cflag_theory.claims.pages.text import bare
+from cflag_theory.shown import cleaned
 
 #: Where standard error is no terminal.
 SECONDS_BETWEEN_LINES = 10.0
@@ -117,11 +119,36 @@ def leave_folders() -> None:
 
 
 def spell(*streams: TextIO) -> None:
-    """Let streams write what their encoding lacks: E for the letter of an expectation, a question mark otherwise."""
+    """Let streams write what their encoding lacks: E for the letter of an expectation, a question mark otherwise.
+
+    And nothing that a terminal would obey, whoever brought it.
+    """
     codecs.register_error("spelled", _spelled)
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="spelled")
+            stream.write = partial(_write, stream)  # type: ignore[method-assign]
+
+
+def _write(stream: TextIO, text: str) -> int:
+    return type(stream).write(stream, cleaned(text))
+
+
+def styled(stream: TextIO) -> Any:
+    """A stream for words that are cleaned already, between codes of our own for a terminal."""
+    return _Styled(stream)
+
+
+class _Styled:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """As the stream would before `spell`."""
+        return type(self._stream).write(self._stream, text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
@@ -140,15 +167,16 @@ def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, s
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
-    console = Console(stderr=True)
+    name, now = (TextColumn(one, markup=False) for one in ("{task.description}", "{task.fields[now]}"))
+    columns = (name, BarColumn(), now, TimeElapsedColumn())
+    console = Console(file=styled(sys.stderr))
     bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
     told, done = time.monotonic(), 0.0
 
     def advance(amount: float, now: str) -> None:
         nonlocal told, done
         done += amount
-        progress.update(task, advance=amount, now=now)
+        progress.update(task, advance=amount, now=cleaned(now))
         if not console.is_terminal and time.monotonic() > told + SECONDS_BETWEEN_LINES:
             told = time.monotonic()
             whole = "" if total is None else f" of {total:g}"

@@ -18,10 +18,13 @@ from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, own_folder, write_text
-from cflag_theory.reading import read_json
+from cflag_theory.reading import TABLE, WORD, Form, Rule, one_of, read_json, unfit
 
 _KIND = "counterexample of cflag decide, version 1"
-_KEYS = ("claim", "relation", "values", "left", "right")
+# No character that ends a path, rules a terminal or cannot be written.
+_NAME = Rule(lambda value: type(value) is str and value.isprintable(), "printable words")
+_FORM: dict[str, Form] = {"kind": one_of(_KIND), "claim": {"name": _NAME}, "values": TABLE}
+_FORM |= dict.fromkeys(("relation", "left", "right"), WORD)
 
 
 @dataclass(frozen=True)
@@ -143,21 +146,14 @@ def _read(path: Path) -> dict[str, Any]:
         saved = read_json(path)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag decide saved") from None
-    except (OSError, ValueError):
-        raise InvalidInput(f"{str(path)!r} is not JSON: give a counterexample that cflag decide saved") from None
-    whole = (
-        isinstance(saved, dict)
-        and saved.get("kind") == _KIND
-        and set(_KEYS) <= set(saved)
-        and isinstance(saved["claim"], dict)
-        and all(isinstance(saved["claim"].get(key, ""), str) for key in ("file", "id"))
-        and isinstance(saved["claim"].get("name"), str)
-        # No character that ends a path, rules a terminal or cannot be written.
-        and all(text.isprintable() for text in saved["claim"].values() if isinstance(text, str))
-        and isinstance(saved["values"], dict)
-    )
-    if not whole:
-        raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag decide saved: give one")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InvalidInput(
+            f"{str(path)!r} is not JSON ({why}): give a counterexample that cflag decide saved"
+        ) from None
+    wrong = unfit(saved, _FORM) or unfit(saved["claim"], dict.fromkeys(saved["claim"].keys() - {"name"}, _NAME))
+    if wrong:
+        raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag decide saved, see {wrong}: give one")
     return dict(saved)
 
 

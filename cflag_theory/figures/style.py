@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from cflag_theory.files import check_writable, whole
+from cflag_theory.shown import escaped
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -68,7 +68,7 @@ class Picture(Figure):
         with house_style():
             self.savefig(file, format="png", dpi=110, bbox_inches="tight")
         png = base64.b64encode(file.getvalue()).decode()
-        image = f'<img alt="{html.escape(self.alt)}" style="max-width:100%" src="data:image/png;base64,{png}">'
+        image = f'<img alt="{escaped(self.alt)}" style="max-width:100%" src="data:image/png;base64,{png}">'
         return {"text/plain": repr(self), "text/html": image, "image/png": png}
 
 

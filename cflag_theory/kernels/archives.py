@@ -13,6 +13,7 @@ from numpy.lib import format as npy
 
 from cflag_theory.errors import CflagError
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.reading import opened
 from cflag_theory.sizes import require_room
 
 #: More arrays than any of our files has.
@@ -36,7 +37,7 @@ def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *
     copies : int
         How often the caller needs the arrays in memory, as they are or as floats.
     """
-    with open(path, "rb") as stream:
+    with opened(path) as stream:
         try:
             if stream.read(6) == npy.MAGIC_PREFIX:
                 raise Unreadable("it holds a single array and no names")

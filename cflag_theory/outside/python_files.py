@@ -10,12 +10,16 @@ from pathlib import Path
 from types import ModuleType
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.reading import read_bytes
+
+#: Bytes of the longest Python file.
+_MOST_BYTES = 1 << 24
 
 
 def content_of(path: Path, remedy: str) -> bytes:
     """What the file holds; `remedy` says what to give where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_bytes(path, most=_MOST_BYTES)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: {remedy}") from None
     except OSError as error:

@@ -262,7 +262,7 @@ def _collected(
         raise InvalidInput(f"jobs is {jobs}: use at least 1")
     wanted = [claim(id) for id in ids]
     named = (collect.__name__.strip("_"), *how)
-    found = {subject.id: None if kept is None else kept.take(subject.id, *named) for subject in wanted}
+    found = {subject.id: None if kept is None else kept.take(subject, *named) for subject in wanted}
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import os
 import platform
 import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,9 +24,19 @@ from typing import Any
 import platformdirs
 
 import cflag_theory
+from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.errors import CflagError
-from cflag_theory.files import check_writable, write_text
-from cflag_theory.verify.verdict import Evidence
+from cflag_theory.files import not_private, private_folder, write_text
+from cflag_theory.reading import MOST_TEXT, TABLE, WORD, one_of, opened, unfit
+from cflag_theory.verify.evidence import breaks_again, prove
+from cflag_theory.verify.verdict import PROVING, REFUTES, REFUTING, SUPPORTS, UNDECIDED, Evidence
+
+# Without a handler of the user's own, Python writes warnings as plain lines to standard error.
+_LOG = logging.getLogger("cflag_theory")
+_KINDS = sorted(PROVING | REFUTING | {"worst-case", "property", "monte-carlo"})
+_ON = one_of("printed", "repair", "sharp")
+_FORM = {"kind": one_of(*_KINDS), "part": WORD, "on": _ON, "summary": WORD, "data": TABLE}
+_FORM |= {"finding": one_of(SUPPORTS, REFUTES, UNDECIDED)}
 
 #: Folders of other versions are removed when they are older than this.
 DAYS = 30
@@ -48,7 +61,12 @@ class Kept:
         self._folder: Path | None = None
         with suppress(OSError, CflagError):
             root = _root()
-            self._folder = check_writable(root / _state())
+            root.parent.mkdir(parents=True, exist_ok=True)
+            reason = private_folder(root) or private_folder(root / _state())
+            if reason:
+                _LOG.warning("cflag: evidence of earlier runs is not believed (%s): it is collected anew", reason)
+                return
+            self._folder = root / _state()
             for other in root.iterdir():
                 if other != self._folder and other.stat().st_mtime < time.time() - 86400 * DAYS:
                     shutil.rmtree(other, ignore_errors=True)
@@ -64,21 +82,38 @@ class Kept:
         since = "earlier" if self.oldest is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(self.oldest))
         return f"Cached evidence from {since}; --recheck recomputes it."
 
-    def take(self, id: str, *how: Any) -> list[Evidence] | None:
-        """The evidence on a claim, collected with these settings; None if there is none that is whole."""
+    def take(self, subject: Claim, *how: Any) -> list[Evidence] | None:
+        """The evidence on a claim, collected with these settings; None if there is none that can be believed.
+
+        With a refutation of a statement that has a proof comes what that proof is found to be now.
+        """
         if self._folder is None:
             return None
+        path = self._folder / _name(subject.id, how)
         try:
-            path = self._folder / _name(id, how)
-            checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
-            if checksum != _checksum(text):
-                return None
-            found = [Evidence(**item) for item in json.loads(text)]
-            made = path.stat().st_mtime
-        except (OSError, ValueError, TypeError):
+            with opened(path, most=MOST_TEXT) as file:
+                status, content = os.fstat(file.fileno()), file.read()
+            checksum, _, text = content.decode().partition("\n")
+            items = json.loads(text)
+            wrong: str | None = not_private(path, status) or unfit(items, [_FORM])
+            if checksum != self._checksum(path, text):
+                wrong = wrong or "it is not what was kept under this name"
+            found = [] if wrong else [Evidence(**item) for item in items]
+            wrong = wrong or next(filter(None, map(partial(_refuted_wrongly, subject), found)), None)
+        except FileNotFoundError:
+            return None
+        except (OSError, CflagError, ValueError, TypeError, RecursionError) as error:
+            wrong = str(error)
+        if wrong:
+            _LOG.warning("cflag: kept evidence on %s is not believed (%s): it is collected anew", subject.id, wrong)
             return None
         self.used += 1
-        self.oldest = made if self.oldest is None else min(made, self.oldest)
+        self.oldest = status.st_mtime if self.oldest is None else min(status.st_mtime, self.oldest)
+        proved = {(item.part, item.on) for item in found if item.kind == "proof"}
+        against = {(item.part, item.on) for item in found if item.finding == REFUTES} - proved
+        for part in subject.parts:
+            asked = {on for on, one in statements(part).items() if one.proof and (part.key, on) in against}
+            found += [item for item in prove(part) if item.on in asked] if asked else []
         return found
 
     def keep(self, evidence: Sequence[Evidence], id: str, *how: Any) -> None:
@@ -89,7 +124,23 @@ class Kept:
             text = json.dumps([asdict(item) for item in evidence], allow_nan=False)
             # What JSON would change, such as a tuple, is collected anew each time.
             if [Evidence(**item) for item in json.loads(text)] == list(evidence):
-                write_text(self._folder / _name(id, how), f"{_checksum(text)}\n{text}")
+                path = self._folder / _name(id, how)
+                write_text(path, f"{self._checksum(path, text)}\n{text}")
+                path.chmod(0o600)
+
+    def _checksum(self, path: Path, text: str) -> str:
+        """Of a text under this name, in this version."""
+        return hashlib.sha256(f"{path.parent.name}/{path.name}\n{text}".encode()).hexdigest()
+
+
+def _refuted_wrongly(subject: Claim, item: Evidence) -> str | None:
+    """What is wrong with a refutation whose numbers can be put in again at once."""
+    part = next((part for part in subject.parts if part.key == item.part), None)
+    if part is None:
+        return f"{subject.id} has no part {item.part!r}"
+    if item.finding != REFUTES or breaks_again(part, item) is not False:
+        return None
+    return f"the numbers that should refute {subject.id} do not"
 
 
 def _root() -> Path:
@@ -98,10 +149,6 @@ def _root() -> Path:
 
 def _name(id: str, how: Sequence[Any]) -> str:
     return "-".join([id, *map(str, how)]) + ".json"
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _state() -> str:

@@ -66,8 +66,11 @@ def test_arguments(cflag, command, words):
 
 
 def test_text_that_never_ends_and_text_that_is_nested(tmp_path):
-    with pytest.raises(OSError, match="it has more than 1000 bytes"):
+    with pytest.raises(OSError, match="it is no regular file but a device"):
         read_text("/dev/zero", most=1000)
+    (tmp_path / "long").write_bytes(b" " * 1001)
+    with pytest.raises(OSError, match="it has more than 1000 bytes"):
+        read_text(tmp_path / "long", most=1000)
     (tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(ValueError, match="nested too deeply"):
         read_json(tmp_path / "deep.json")

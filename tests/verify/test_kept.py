@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
+from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify import checks, verify
 from cflag_theory.verify import kept as module
 from cflag_theory.verify.kept import Kept
@@ -90,3 +92,95 @@ def test_the_command_says_when_evidence_was_kept(cflag):
     assert cflag("show", "cflag.eq7", "--recheck")[1] == anew
     _, json_again, _ = cflag("show", "cflag.eq7", "--format", "json")
     assert json.loads(json_again)["verdict"] == "typo"
+
+
+@pytest.fixture
+def forge(root, first):
+    """Puts other evidence on a claim, with a checksum as this package writes it, in the place of what was kept."""
+
+    def put(id, change):
+        store = Kept()
+        (path,) = root.glob(f"*/{id}-exact-*.json")
+        items = change(json.loads(path.read_text("utf-8").partition("\n")[2]))
+        text = json.dumps(items)
+        path.write_text(f"{store._checksum(path, text)}\n{text}", "utf-8")
+        return path
+
+    return put
+
+
+def refuted(items):
+    lie = {"kind": "counterexample", "finding": "refutes", "summary": "\x1b[31mno\x1b]0;owned\x07 \u202e", "data": {}}
+    return [{**items[0], **lie, "part": items[0]["part"], "on": "printed"}]
+
+
+def test_a_forged_refutation_beside_a_proof_raises(forge):
+    forge("cflag.lemma13", refuted)
+    with pytest.raises(InconsistentEvidence, match="is proved, and yet"):
+        verify(["cflag.lemma13"], kept=Kept(), jobs=1, runs=False)
+
+
+def test_no_terminal_obeys_what_was_forged(forge, cflag, root, monkeypatch):
+    monkeypatch.setattr(module, "_root", lambda: root)
+    forge("cflag.lemma13", lambda items: [{**one, "summary": f"{one['summary']}\x1b[31m\u202e"} for one in items])
+    code, out, err = cflag("show", "cflag.lemma13", "--details")
+    assert code == 0
+    assert not {"\x1b", "\u202e"} & set(out + err)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda items: {"not": "a list"}, "all of it, which should be a list"),
+        (lambda items: [{**items[0], "on": "elsewhere"}], "0].on, which should be one of printed, repair, sharp"),
+        (lambda items: [{**items[0], "finding": None}], "0].finding, which should be one of supports"),
+        (lambda items: [{"kind": "proof"}], "0].part, which is missing and should be a word"),
+        (lambda items: [{**items[0], "part": "no such part"}], "has no part 'no such part'"),
+        (lambda items: [{**items[0], "more": 1}], "unexpected keyword"),
+    ],
+)
+def test_evidence_of_another_form_is_collected_anew(forge, first, caplog, change, words):
+    forge("cflag.lemma13", change)
+    (again,) = verify(["cflag.lemma13"], kept=Kept(), jobs=1)
+    assert again.to_json() == first[0]
+    assert words in caplog.text
+
+
+def test_a_kept_refutation_is_put_in_again(forge, first, caplog):
+    def change(items):
+        for one in items:
+            if one["finding"] == "refutes":
+                one["data"]["values"] = dict.fromkeys(one["data"]["values"], "0")
+        return items
+
+    forge("cflag.eq7", change)
+    (again,) = verify(["cflag.eq7"], kept=Kept(), jobs=1)
+    assert again.to_json() == first[1]
+    assert "cflag.eq7 is not believed" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.name == "nt", reason="needs owners and modes")
+@pytest.mark.parametrize("spoiled", ["root", "state", "file", "another's"])
+def test_what_others_may_write_is_not_believed(root, forge, first, caplog, monkeypatch, spoiled):
+    path = forge("cflag.lemma13", refuted)
+    place = {"root": root, "state": path.parent}.get(spoiled, path)
+    if spoiled == "another's":
+        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+        monkeypatch.setattr(os, "chmod", lambda *_: None)
+    else:
+        place.chmod(0o777)
+    store = Kept()
+    found = [verdict.to_json() for verdict in verify(["cflag.lemma13"], kept=store, jobs=1, runs=False)]
+    assert found[0]["verdict"] == first[0]["verdict"] == "loose"
+    assert store.used == 0
+    words = "belongs to another user" if spoiled == "another's" else f"others may write to {place}"
+    assert words in caplog.text
+    assert path.exists()
+
+
+def test_evidence_of_another_claim_or_version_under_this_name_is_not_believed(root, first, caplog):
+    one, other = (next(root.glob(f"*/{id}-exact-*.json")) for id in IDS)
+    one.write_bytes(other.read_bytes())
+    (again,) = verify(IDS[:1], kept=Kept(), jobs=1)
+    assert again.to_json() == first[0]
+    assert "it is not what was kept under this name" in caplog.text

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.bridge.data.formats import Arrays, Ints, Pixels, as_folder, not_found, path_of
-from cflag_theory.bridge.data.safe_arrays import read_record
+from cflag_theory.bridge.data.safe_arrays import MAX_BYTES, read_record
 from cflag_theory.errors import DataError
+from cflag_theory.reading import read_bytes, read_text
 
 IMAGE_BYTES = 3 * 32 * 32
 #: Train and test images, of both data sets.
@@ -71,7 +72,7 @@ class Layout:
         self._exists(path)
         if self.label_bytes:
             try:
-                names: Any = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+                names: Any = [line.strip() for line in read_text(path).splitlines() if line.strip()]
             except (OSError, UnicodeDecodeError) as error:
                 raise DataError(f"{path} cannot be read ({error}): unpack {self.archive} again") from error
         else:
@@ -88,7 +89,7 @@ class Layout:
 
     def _read_binary(self, path: Path) -> tuple[Pixels, list[int]]:
         try:
-            data = np.fromfile(path, dtype=np.uint8)
+            data = np.frombuffer(read_bytes(path, most=MAX_BYTES), dtype=np.uint8)
         except OSError as error:
             raise DataError(f"{path} cannot be read ({error.strerror}): fix its permissions") from error
         length = self.label_bytes + IMAGE_BYTES

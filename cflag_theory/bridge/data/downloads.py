@@ -26,6 +26,7 @@ from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import path_of
 from cflag_theory.errors import DataError
 from cflag_theory.files import disk, growing, turn
+from cflag_theory.reading import opened
 
 #: Bytes of a file that is fetched, and of all that it unpacks to; the largest are 250 MB and 480 MB.
 MOST, MOST_UNPACKED = 1 << 29, 1 << 31
@@ -167,7 +168,7 @@ def _has(path: Path, md5: str) -> bool:
 
 
 def _sum(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.bridge.data.formats import Arrays, Ints, Pixels, as_folder
+from cflag_theory.bridge.data.safe_arrays import MAX_BYTES
 from cflag_theory.errors import DataError
+from cflag_theory.reading import read_bytes
 
 NAME, FOLDER = "fashion-mnist", "FashionMNIST/raw"
 TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
@@ -71,7 +73,7 @@ def _read_idx(folder: Path, name: str, dimensions: int) -> NDArray[Any]:
     if path is None:
         raise DataError(f"{folder / name} is missing: put it there, packed (.gz) or not")
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path, most=MAX_BYTES)
         data = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({error}): {_AGAIN}") from error

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.errors import DataError
+from cflag_theory.reading import read_bytes
 
 #: Above the largest file of the data sets (155 MB), and small enough for memory.
 MAX_BYTES = 2**30
@@ -79,9 +80,7 @@ def read_record(path: Path) -> dict[str, Any]:
         Keys as text (Python 2's as Latin-1); the values may be anything of the above, so check them.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _Refused(f"it has {path.stat().st_size} bytes, more than any file of these data sets")
-        record = _run(path.read_bytes())
+        record = _run(read_bytes(path, most=MAX_BYTES))
         if not isinstance(record, dict):
             raise _Refused(f"it holds a {type(record).__name__}, not a dictionary")
         return {_text(key): _resolved(value) for key, value in record.items()}

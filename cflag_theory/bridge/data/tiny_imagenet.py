@@ -17,7 +17,7 @@ import numpy as np
 
 from cflag_theory.bridge.data.formats import Arrays, Pixels, as_folder, not_found
 from cflag_theory.errors import DataError, MissingExtra
-from cflag_theory.reading import read_text
+from cflag_theory.reading import opened, read_text
 
 NAME = "tinyimagenet"
 FOLDER, ARCHIVE = "tiny-imagenet-200", "tiny-imagenet-200.zip"
@@ -161,7 +161,7 @@ def _decode_block(pillow: Any, paths: list[Path]) -> list[Pixels | str]:
 def _decode(pillow: Any, path: Path) -> Pixels | str:
     try:
         # Only JPEG, whatever the file's name: Pillow would choose among many readers.
-        with pillow.open(path, formats=("JPEG",)) as image:
+        with opened(path) as file, pillow.open(file, formats=("JPEG",)) as image:
             if image.size != (SIDE, SIDE):
                 return f"{path} is {image.size[0]} x {image.size[1]} pixels instead of {SIDE} x {SIDE}"
             return np.asarray(image.convert("RGB"))

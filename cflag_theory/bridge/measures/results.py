@@ -159,4 +159,4 @@ def _check(found: Mapping[str, Any]) -> None:
         if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
             raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
         if wrong := unfit(run, _RULES):
-            raise ValueError(f"{run['method']} with seed {run['seed']}: see {', '.join(wrong)}")
+            raise ValueError(f"{run['method']} with seed {run['seed']}: see {wrong}")

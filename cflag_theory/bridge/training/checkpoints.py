@@ -28,10 +28,11 @@ from cflag_theory.bridge.settings.run_settings import HOW, RunSettings, differin
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import own_folder, turn, whole
 from cflag_theory.kernels.archives import read_arrays
-from cflag_theory.reading import TABLE, read_record
+from cflag_theory.reading import ANY, TABLE, WORD, WORDS, Form, read_record, unfit
 
 FORMAT = "cflag-theory bridge 2"
 HEADER = "run.json"
+_CHANGES: Form = {"changes": [{"what": WORD, "was": ANY, "is": ANY, "after": TABLE}]}
 _RULES = {"settings": TABLE, "environment": TABLE, "data": TABLE}
 _CHOOSE = "choose another with --out"
 _ANYWAY = "or go on all the same with --resume-anyway, which gives up that last bits are those of an unbroken run"
@@ -178,6 +179,8 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
     """What `Folder.write` wrote; without its arrays if they are not asked for."""
     with _whole(path):
         header = json.loads(str(read_arrays(path, ["header"])["header"]))
+        if wrong := unfit(header, {"plain": TABLE, "arrays": WORDS}):
+            raise ValueError(f"see {wrong}")
         return Checkpoint(header["plain"], read_arrays(path, header["arrays"], copies=1) if arrays else {})
 
 
@@ -199,8 +202,9 @@ def read_header(folder: Path) -> dict[str, Any]:
     """What the folder of a run says of itself."""
     path = folder / HEADER
     header = read_record(path, FORMAT, _RULES, what="bridge run", by="cflag bridge", again=_CHOOSE)
-    if not isinstance(header.setdefault("changes", []), list):
-        raise DataError(f"{path} is damaged, see changes: {_CHOOSE}")
+    header = {"changes": []} | header
+    if wrong := unfit(header, _CHANGES):
+        raise DataError(f"{path} is damaged, see {wrong}: {_CHOOSE}")
     return header
 
 

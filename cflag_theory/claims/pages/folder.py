@@ -136,13 +136,13 @@ def read_folder(path: str | Path) -> Folder:
     path = Path(path)
     folder = path if path.is_dir() else path.parent
     named = sorted(folder.glob("*.page")) if path.is_dir() else [path]
-    if not named or not all(one.is_file() for one in named):
+    if not named or not all(one.exists() and not one.is_dir() for one in named):
         raise InvalidInput(f"{path} is no page and has none: name a folder with files that end with .page, or one")
     space, found, open = str(next(_SPACES)), dict[str, OwnPage](), set[str]()
 
     def page(name: str) -> OwnPage | None:
         place = folder / f"{name}.page"
-        if name not in found and name not in open and place.is_file():
+        if name not in found and name not in open and place.exists():
             open.add(name)
             found[name] = OwnPage(_text(place), place.name, space, page)
         return found.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 
 import typer
 
-from cflag_theory.cli.shell import Format, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.cli.shell import Format, keep_study, print_json, progress_bar, say_figures, styled
 from cflag_theory.errors import InvalidInput, MissingExtra
 
 #: Where presets keep their runs, so that one run serves every preset that asks for it.
@@ -301,7 +302,7 @@ def method_lines(
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed:.3g} rounds/s" if task.speed else "")
 
-    console = Console(stderr=True)
+    console = Console(file=styled(sys.stderr))
     columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[where]}"), Rate())
     bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
     width = max(map(len, methods))

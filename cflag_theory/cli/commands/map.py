@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cflag_theory.claims.engine.claim import KINDS, MEANINGS
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
 from cflag_theory.cli.shell import (
@@ -23,6 +24,7 @@ from cflag_theory.cli.shell import (
 )
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
+from cflag_theory.reading import WORD, Rule, one_of, read_json, unfit
 
 if TYPE_CHECKING:
     from cflag_theory.claims.book import Book
@@ -180,11 +182,14 @@ def _with_ours(names: list[str], book: Book) -> list[str]:
 def read_labels(folder: Path) -> dict[str, str]:
     """Verdicts by id from a report's ledger.json."""
     path = folder / "ledger.json" if folder.is_dir() else folder
+    again = "cflag verify --out FOLDER writes one"
     try:
-        return {
-            str(one["id"]): str(one["verdict"] or one["kind"]) for one in json.loads(path.read_text(encoding="utf-8"))
-        }
+        found = read_json(path)
     except OSError as error:
-        raise InvalidInput(f"--verdicts {folder} holds no ledger.json: cflag verify --out FOLDER writes one") from error
-    except (ValueError, TypeError, KeyError) as error:
-        raise InvalidInput(f"{path} is not the ledger of a report: cflag verify --out FOLDER writes one") from error
+        raise InvalidInput(f"--verdicts {folder} holds no ledger.json ({error.strerror}): {again}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{path} is not the ledger of a report ({error}): {again}") from error
+    verdict = Rule(lambda value: value is None or value in MEANINGS, f"null or one of {', '.join(MEANINGS)}")
+    if wrong := unfit(found, [{"id": WORD, "verdict": verdict, "kind": one_of(*KINDS)}]):
+        raise InvalidInput(f"{path} is not the ledger of a report, see {wrong}: {again}")
+    return {one["id"]: one["verdict"] or one["kind"] for one in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cflag_theory.claims.pages.text import bare
+from cflag_theory.cli.shell import styled
+from cflag_theory.shown import cleaned
 
 #: What is no longer than this stays on one line of a table: numbers, intervals, names.
 _WHOLE = 18
@@ -29,11 +32,18 @@ class Page(Console):
     """
 
     def __init__(self, most: int | None = None, **more: Any) -> None:
-        super().__init__(highlight=False, **more)
+        super().__init__(highlight=False, **{"file": styled(sys.stdout)} | more)
         if not self.is_terminal:
             self.width = _PIPE
         elif most is not None and self.width > most:
             self.width = most
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """As a console prints; of what text brings, nothing that a terminal would obey."""
+        for one in objects:
+            if isinstance(one, Text):
+                one.plain = cleaned(one.plain)
+        super().print(*(cleaned(one) if isinstance(one, str) else one for one in objects), **how)
 
     def say(self, words: str | Text, style: str = "") -> None:
         """One line, or several; nothing in them is taken for markup, and what is continued is indented."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from cflag_theory.errors import CflagError, InvalidInput, UnknownName
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.reading import read_bytes
 
 #: Iterates up to this size are no sign of divergence: NaN there is the function's own.
 MODERATE = 1e6
@@ -144,7 +145,7 @@ def identity(*functions: Any) -> str:
             hashed.update(str(getattr(plain, "__qualname__", repr(plain))).encode())
             continue
         if Path(code.co_filename).is_file():
-            hashed.update(Path(code.co_filename).read_bytes())
+            hashed.update(read_bytes(code.co_filename))
         hashed.update(code.co_code + repr(_constants(code)).encode())
         for cell in plain.__closure__ or ():
             held = cell.cell_contents

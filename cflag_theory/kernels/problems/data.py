@@ -302,17 +302,16 @@ def _read(
     if path.suffix != ".npz" and not text:
         known = ", ".join((".npz", *_SUFFIXES))
         raise DataError(f'data {str(source)!r}: use "digits", or a file that ends in {known}, or .csv.gz')
-    if not path.exists():
-        raise DataError(f"data file {path} does not exist: check the path")
-    if not path.is_file():
-        raise DataError(f"data {path} is {'a folder' if path.is_dir() else 'no regular file'}: name a file")
     try:
         if text:
             table = read_table(path, reading, label_column, task_column, client_column)
         else:
             table = _read_npz(path, [features_array, labels_array], task_column, client_column, reading)
+    except FileNotFoundError:
+        raise DataError(f"data file {path} does not exist: check the path") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"data file {path} cannot be read ({error}): write it again or fix its permissions") from error
+        why = getattr(error, "strerror", None) or error
+        raise DataError(f"data file {path} cannot be read ({why}): write it again or fix its permissions") from error
     features, labels = table.features, table.labels
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         raise DataError(

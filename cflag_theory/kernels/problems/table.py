@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput, UnknownName
+from cflag_theory.reading import opened
 from cflag_theory.sizes import require_room
 
 #: Bytes of a text, unpacked.
@@ -169,7 +170,7 @@ def number(cell: str, decimal: str) -> float | None:
 
 
 def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with opened(path) as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         try:

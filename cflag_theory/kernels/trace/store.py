@@ -17,8 +17,10 @@ from cflag_theory.kernels.archives import read_arrays
 from cflag_theory.kernels.numbers import Array, fraction, written
 from cflag_theory.kernels.plan import DTYPES
 from cflag_theory.kernels.trace.trace import COLUMNS, OF_FULL_GRADIENTS, PER_CLIENT, STATE, Status, Trace
+from cflag_theory.reading import ANY, TABLE, WORD, unfit
 
 FORMAT = "cflag-theory trace 3"
+_HEADER = {"format": WORD, "absent": TABLE, "config": TABLE}
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
@@ -52,7 +54,10 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     """
     try:
         arrays = read_arrays(path)
-        header = json.loads(str(arrays.pop("header")))
+        wrong = unfit(arrays, dict.fromkeys(("header", "status", "rounds_done"), ANY))
+        header = {} if wrong else json.loads(str(arrays.pop("header")))
+        if wrong := wrong or unfit(header, _HEADER):
+            raise DataError(f"{path} is not a trace, see {wrong}: pass a file written by write_trace")
         if header["format"] != FORMAT:
             raise DataError(f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run again")
         decoded = {name: _decode(array) for name, array in arrays.items()}
@@ -65,15 +70,15 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
             config=header["config"],
             iterates=decoded.get("iterates"),
         )
-        wrong = _wrong_settings(trace.config) or _wrong_shapes(trace)
+        damaged = _wrong_settings(trace.config) or _wrong_shapes(trace)
     except CflagError:
         raise
     # Damage can be anything: what is missing, of another kind, or nested too deeply.
     except Exception as error:
         reason = getattr(error, "strerror", None) or error or type(error).__name__
         raise DataError(f"{path} is not a trace ({reason}): pass a file written by write_trace") from error
-    if wrong:
-        raise DataError(f"{path} is damaged, see {', '.join(sorted(set(wrong)))}: write the trace again")
+    if damaged:
+        raise DataError(f"{path} is damaged, see {', '.join(sorted(set(damaged)))}: write the trace again")
     return trace
 
 

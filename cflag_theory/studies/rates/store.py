@@ -14,12 +14,19 @@ from typing import Any
 from cflag_theory.errors import OutputError
 from cflag_theory.files import alone_in, write_text
 from cflag_theory.kernels.engines.codegen.cache import source_hash, versions
-from cflag_theory.reading import read_text
+from cflag_theory.reading import NUMBER, TABLE, WORD, Form, Rule, integer, is_number, read_text, unfit
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 
 #: The file in a study's folder.
 FILE = "rate_horizons.jsonl"
 _RATIOS = ("m_met", "r_met")
+_RATIO = Rule(lambda value: value == "inf" or is_number(value), "a number or inf")
+_MEAN = Rule(lambda value: value is None or is_number(value), "a number or null")
+_SQUARES: dict[str, Form] = {"first": NUMBER, "min_mean": NUMBER, "mean": _MEAN, "mean_min": NUMBER}
+_SQUARES |= {"min_resampled": [_MEAN], "mean_resampled": [_MEAN]}
+_HORIZON = dict.fromkeys(("beta", "f_0", "Gamma", "B"), NUMBER) | dict.fromkeys(("delta2", "omega2"), _MEAN)
+_HORIZON |= {"T": integer(1), "squares": TABLE, "drops": TABLE, "diverged": integer(0)} | dict.fromkeys(_RATIOS, _RATIO)
+_RECORD = {"settings": WORD, "digest": WORD, "horizon": TABLE}
 
 
 class Store:
@@ -71,21 +78,30 @@ class Store:
     def _read(self, number: int, line: str) -> Horizon | None:
         try:
             record = json.loads(line)
-            if record["settings"] != self._key:
-                return None
-            values = record["horizon"]
-            if record["digest"] != _digest(values):
-                raise OutputError(
-                    f"line {number} of {str(self._path)!r} is not what was written: delete that line, and the same "
-                    "command runs this horizon again"
+        except (ValueError, RecursionError) as error:
+            record, wrong = None, str(error)
+        else:
+            wrong = unfit(record, _RECORD)
+            if not wrong and record["settings"] == self._key:
+                wrong = unfit(record["horizon"], _HORIZON) or unfit(
+                    [*record["horizon"]["squares"].values()], [_SQUARES]
                 )
-            squares = {key: Squares(**one) for key, one in values["squares"].items()}
-            met = {name: float(values[name]) for name in _RATIOS}
-            return Horizon(**{**values, **met, "squares": squares})
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if wrong:
             raise OutputError(
-                f"{str(self._path)!r} does not hold the horizons of rate studies: delete it or choose another --out"
-            ) from error
+                f"{str(self._path)!r} does not hold the horizons of rate studies (line {number}: see {wrong}): delete "
+                "it or choose another --out"
+            )
+        values = record["horizon"]
+        if record["settings"] != self._key:
+            return None
+        if record["digest"] != _digest(values):
+            raise OutputError(
+                f"line {number} of {str(self._path)!r} is not what was written: delete that line, and the same "
+                "command runs this horizon again"
+            )
+        squares = {key: Squares(**one) for key, one in values["squares"].items()}
+        met = {name: float(values[name]) for name in _RATIOS}
+        return Horizon(**{**values, **met, "squares": squares})
 
 
 def _digest(values: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from cflag_theory.kernels import (
     make_problem,
 )
 from cflag_theory.kernels.own.files import content, is_plug_in, path_of, within
+from cflag_theory.reading import opened
 from cflag_theory.studies.inputs import classes, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
 from cflag_theory.studies.sweeps.keys import RUN_KEYS
@@ -252,6 +253,7 @@ def _content(path: str | Path) -> str:
     if isinstance(path, str):
         return path
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"data file {path} cannot be read ({error.strerror}): check the path") from error

@@ -12,7 +12,7 @@ from typing import Any
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.engines.codegen.cache import versions
-from cflag_theory.reading import LIST, TABLE, Rule, integer, read_record
+from cflag_theory.reading import LIST, TABLE, WORDS, Rule, integer, read_bytes, read_record
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES
@@ -23,7 +23,7 @@ _RULES = {
     # Names of files are made of it.
     "identity": Rule(lambda value: isinstance(value, str) and value.isalnum(), "letters and digits"),
     "versions": TABLE,
-    "columns": Rule(lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value), "names"),
+    "columns": WORDS,
     "every": integer(1),
     "chunks": LIST,
 }
@@ -200,7 +200,7 @@ def _digest(content: Any) -> str:
 def _content_of(path: Path) -> bytes:
     """A chunk, if it is what was written: Parquet's own checksums leave out the headers of pages and the footer."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise DataError(f"cannot read {path} ({error.strerror}): check its permissions") from error
     if _digest(content) != path.stem.rpartition("-")[2]:

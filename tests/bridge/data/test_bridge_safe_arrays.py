@@ -244,7 +244,7 @@ def test_a_file_that_is_too_large_or_unreadable(tmp_path):
     path = tmp_path / "data_batch_1"
     with path.open("wb") as file:
         file.truncate(2**30 + 1)
-    with pytest.raises(DataError, match="1073741825 bytes"):
+    with pytest.raises(DataError, match="it has more than 1073741824 bytes"):
         read_record(path)
     with pytest.raises(DataError, match=r"data_batch_2 cannot be read .* fix"):
         read_record(tmp_path / "data_batch_2")

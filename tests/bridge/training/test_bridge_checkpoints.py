@@ -246,7 +246,7 @@ def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
         ("[]", "run.json is not of the format"),
         (
             '{"format": "cflag-theory bridge 2"}',
-            "is damaged, see settings, environment, data: choose another with",
+            "is damaged, see settings, which is missing and should be a table; environment, .*; data, .*: choose",
         ),
         ('{"format": "cflag-theory bridge 2", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
     ],
@@ -269,7 +269,10 @@ def test_results_are_plain_json():
         ("{", "results.json holds no results"),
         ("[]", "results.json is not of the format"),
         ('{"format": "older"}', "results.json is not of the format"),
-        (json.dumps({"format": FORMAT}), "is damaged, see settings, runs: run again, which writes it anew"),
+        (
+            json.dumps({"format": FORMAT}),
+            "is damaged, see settings, which is .*; runs, which is missing and should be a list: run again, which",
+        ),
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
         (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
         (json.dumps({"format": FORMAT, "settings": {}, "runs": []}), "is damaged .its settings lack data"),

@@ -294,10 +294,10 @@ def test_what_is_no_table_is_refused(tmp_path, content, options, message):
 
 def test_only_regular_files_of_limited_size_are_read(tmp_path, monkeypatch):
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match=r"folder\.csv is a folder"):
+    with pytest.raises(DataError, match=r"folder\.csv cannot be read \(Is a directory"):
         load_data(tmp_path / "folder.csv")
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(DataError, match=r"pipe\.csv is no regular file"):
+    with pytest.raises(DataError, match=r"pipe\.csv cannot be read \(it is no regular file but a pipe: write"):
         load_data(tmp_path / "pipe.csv")
     monkeypatch.setattr("cflag_theory.kernels.problems.table.MOST_BYTES", 1 << 20)
     with pytest.raises(DataError, match="has more than 1 MiB of text"):
