@@ -48,7 +48,7 @@ def page(tmp_path):
 def test_pages_of_users(cflag, tmp_path, page):
     said = cflag("verify", page, "--out", tmp_path / "report")
     assert said[0] in (0, 1), said
-    for command in (("show", page), ("map", page), ("errata", page), ("decide", page)):
+    for command in (("map", page), ("errata", page), ("decide", page)):
         said = cflag(*command)
         assert said[0] in (0, 1), said
         obeys_nothing(said[1] + said[2], command)
