@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from cflag_theory.cli.typeset import typeset, untagged
+from cflag_theory.shown import cleaned
 
 #: A fraction with more signs than this is written on the line, so that the formula can be broken.
 LONGEST_FRACTION = 60
@@ -93,7 +94,8 @@ class Document(ABC):
 
     def end(self) -> str:
         """The whole document."""
-        return "\n".join(self.lines).rstrip() + "\n"
+        # LaTeX has no sign for a character that is not shown.
+        return cleaned("\n".join(self.lines)).replace("\N{REPLACEMENT CHARACTER}", "?").rstrip() + "\n"
 
     @abstractmethod
     def escape(self, text: str) -> str:

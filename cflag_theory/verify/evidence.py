@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,8 +28,6 @@ from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
 TOLERANCE = 1e-11
-# As sympy prints one; longer ones are not put in again at once.
-_FRACTION = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
 
 
 @dataclass(frozen=True)
@@ -235,20 +232,6 @@ def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidenc
     return found
 
 
-def breaks_again(part: Part, item: Evidence) -> bool | None:
-    """Whether the values of a refutation refute, put in again; None where they are not all of them fractions."""
-    statement = statements(part).get(item.on)
-    given = item.data.get("values")
-    if statement is None or statement.relation is None or not isinstance(given, dict):
-        return None
-    terms = _named(statement)
-    values = {term: sp.Rational(given[str(term)]) for term in terms if _FRACTION.fullmatch(str(given.get(str(term))))}
-    if values.keys() != terms:
-        return None
-    point = Point(values)
-    return applies(statement, point) and not holds_at(statement.relation, point.exact)
-
-
 def refuting(statement: Statement, points: Iterable[Point], paper: str) -> tuple[Point | None, str]:
     """A point that breaks the relation, and what is wrong with it: the first with nothing wrong, or else the first."""
     found: list[tuple[Point, str]] = []
@@ -264,13 +247,13 @@ def refuting(statement: Statement, points: Iterable[Point], paper: str) -> tuple
 
 def _own_values(statement: Statement, point: Point) -> list[tuple[sp.Expr, Any]]:
     """The values of a point that a statement and its facts name."""
-    named = _named(statement)
+    named = {
+        term
+        for one in statement.relations
+        for side in (one.left, one.right)
+        for term in side.atoms(sp.Symbol, AppliedUndef)
+    }
     return [(key, value) for key, value in point.values.items() if key in named]
-
-
-def _named(statement: Statement) -> set[sp.Expr]:
-    sides = [side for one in statement.relations for side in (one.left, one.right)]
-    return {term for side in sides for term in side.atoms(sp.Symbol, AppliedUndef)}
 
 
 def numbers_alone(statement: Statement) -> bool:

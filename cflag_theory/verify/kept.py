@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import platform
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -22,13 +23,16 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+import sympy as sp
+from sympy.core.function import AppliedUndef
 
 import cflag_theory
-from cflag_theory.claims.engine.claim import Claim, statements
+from cflag_theory.claims.engine.claim import Claim, Part, statements
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import CflagError
 from cflag_theory.files import not_private, private_folder, write_text
 from cflag_theory.reading import MOST_TEXT, TABLE, WORD, one_of, opened, unfit
-from cflag_theory.verify.evidence import breaks_again, prove
+from cflag_theory.verify.evidence import Point, applies, prove
 from cflag_theory.verify.verdict import PROVING, REFUTES, REFUTING, SUPPORTS, UNDECIDED, Evidence
 
 # Without a handler of the user's own, Python writes warnings as plain lines to standard error.
@@ -42,6 +46,9 @@ _FORM |= {"finding": one_of(SUPPORTS, REFUTES, UNDECIDED)}
 DAYS = 30
 #: What evidence is made with; that another solver is there can change what a run at level full finds.
 LIBRARIES = ("sympy", "z3-solver", "numpy", "scipy", "numba", "hypothesis", "PEPit", "cvxpy")
+
+# As sympy prints one; longer ones are not put in again at once.
+_FRACTION = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
 
 
 class Kept:
@@ -167,3 +174,18 @@ def _version(library: str) -> str:
         return version(library)
     except PackageNotFoundError:
         return ""
+
+
+def breaks_again(part: Part, item: Evidence) -> bool | None:
+    """Whether the values of a refutation refute, put in again; None where they are not all of them fractions."""
+    statement = statements(part).get(item.on)
+    given = item.data.get("values")
+    if statement is None or statement.relation is None or not isinstance(given, dict):
+        return None
+    sides = [side for one in statement.relations for side in (one.left, one.right)]
+    terms = {term for side in sides for term in side.atoms(sp.Symbol, AppliedUndef)}
+    values = {term: sp.Rational(given[str(term)]) for term in terms if _FRACTION.fullmatch(str(given.get(str(term))))}
+    if values.keys() != terms:
+        return None
+    point = Point(values)
+    return applies(statement, point) and not holds_at(statement.relation, point.exact)

@@ -18,7 +18,7 @@ COMMANDS = {
     "decide": ("decide", "FILE.py"),
     "page": ("decide", "FILE.page"),
     "replay": ("decide", "--replay", "FILE.json"),
-    "show": ("show", "FILE.page"),
+    "verify": ("verify", "FILE.page"),
     "map": ("map", "--verdicts", "FILE.json", "--format", "svg"),
     "plot": ("plot", "FILE.json"),
     "conform": ("conform", "FILE.py"),

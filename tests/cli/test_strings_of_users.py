@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from xml.etree import ElementTree
 
@@ -32,10 +31,10 @@ claim own.false | Lemma 7 {SAID} | No repair {SAID}
 """
 
 
-def obeys_nothing(text, where):
-    """No tag of the name's, and no character that a reader would obey."""
-    assert "<script>alert" not in text.replace("<script>\n", ""), where
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text.replace("\r\n", "\n")), where
+def obeys_nothing(text, where, *, tags=False):
+    """No character that a reader would obey, and in what browsers read no tag of the name's."""
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text), where
+    assert not tags or not re.search(r"(?<!\\)<script>alert", text), where
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def page(tmp_path):
 def test_pages_of_users(cflag, tmp_path, page):
     said = cflag("verify", page, "--out", tmp_path / "report")
     assert said[0] in (0, 1), said
-    for command in (("show", page), ("map", page), ("errata", page), ("decide", page)):
+    for command in (("map", page), ("errata", page), ("decide", page)):
         said = cflag(*command)
         assert said[0] in (0, 1), said
         obeys_nothing(said[1] + said[2], command)
@@ -58,15 +57,10 @@ def test_pages_of_users(cflag, tmp_path, page):
         assert cflag("errata", page, "--out", tmp_path / f"errata.{ending}")[0] == 0
     ElementTree.parse(tmp_path / "map.svg")
     made = [*tmp_path.glob("map.*"), *tmp_path.glob("errata.*"), *(tmp_path / "report").rglob("*.*")]
+    assert len(made) > 8
     for path in made:
-        if path.suffix not in (".png", ".js", ".css") and path.is_file():
-            text = path.read_text("utf-8")
-            if path.suffix == ".json":
-                json.loads(text)
-            elif path.suffix not in (".md", ".dot"):
-                obeys_nothing(text, path)
-            else:
-                obeys_nothing(text.replace("<script>", ""), path)
+        if path.suffix in (".html", ".svg", ".md", ".tex", ".dot", ".json"):
+            obeys_nothing(path.read_text("utf-8"), path, tags=path.suffix in (".html", ".svg", ".md"))
 
 
 def test_tables_and_problems_of_users(cflag, tmp_path):
@@ -76,4 +70,4 @@ def test_tables_and_problems_of_users(cflag, tmp_path):
     path.write_text(f'"{quoted}",b,label\n{rows}\n', encoding="utf-8")
     code, out, err = cflag("simulate", "--data", path, "--beta", "0.001", "--T", "2", "--E", "1", "--clients", "1")
     assert code in (0, 2), err
-    obeys_nothing(out.replace("<script>", "") + err.replace("<script>", ""), "table")
+    obeys_nothing(out + err, "table")
