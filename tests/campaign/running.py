@@ -297,7 +297,7 @@ def _unlike(case: Case, ended: Ended, *, stopped: int) -> str | None:
     seen = "stderr" not in case.how and "limit" not in case.how
     if case.kind == "hostile Python":
         # The file may print.
-        lines = [line for line in lines if line.startswith("cflag: ")]
+        lines = [line[line.index("cflag: ") :] for line in lines if "cflag: " in line]
     if ended.code == 2 and seen and (len(lines) != 1 or not lines[0].startswith("cflag: ")):
         return f"it says {ended.err[-500:]!r}"
     if ended.code == 0 and not ended.out and "stdout" not in case.how:
