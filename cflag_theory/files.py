@@ -336,3 +336,21 @@ def _sync_folder(folder: Path) -> None:
         disk.sync(handle)
     finally:
         os.close(handle)
+
+
+def open_to_others(folder: Path) -> str | None:
+    """Who else could put files into a folder, or another folder in its place."""
+    if not hasattr(os, "geteuid"):
+        return None
+    # Not Path.resolve, which raises RuntimeError on links that lead to themselves.
+    resolved = Path(os.path.realpath(folder))
+    # Numba keeps the loops of each folder of sources in a folder of their own, and evidence lies in one a version.
+    own = [resolved, *(path for path in resolved.iterdir() if path.is_dir())]
+    for path in (*own, *resolved.parents):
+        found = path.lstat()
+        if found.st_uid not in ((os.geteuid(),) if path in own else (os.geteuid(), 0)):
+            return f"{path} belongs to another user"
+        # Where the sticky bit is set, as in /tmp, nobody can replace what is not theirs.
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and (path in own or not found.st_mode & stat.S_ISVTX):
+            return f"others may write to {path}"
+    return None

@@ -10,6 +10,7 @@ import hashlib
 import json
 import platform
 import shutil
+import stat
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +23,8 @@ import platformdirs
 
 import cflag_theory
 from cflag_theory.errors import CflagError
-from cflag_theory.files import check_writable, write_text
+from cflag_theory.files import check_writable, open_to_others, write_text
+from cflag_theory.reading import read_text
 from cflag_theory.verify.verdict import Evidence
 
 #: Folders of other versions are removed when they are older than this.
@@ -48,9 +50,14 @@ class Kept:
         self._folder: Path | None = None
         with suppress(OSError, CflagError):
             root = _root()
-            self._folder = check_writable(root / _state())
+            # Whatever the umask.
+            for one in (root.parent, root, root / _state()):
+                one.mkdir(0o700, parents=True, exist_ok=True)
+            folder = check_writable(one)
+            # What others can write is nobody's evidence.
+            self._folder = folder if open_to_others(root) is None else None
             for other in root.iterdir():
-                if other != self._folder and other.stat().st_mtime < time.time() - 86400 * DAYS:
+                if other != folder and other.stat().st_mtime < time.time() - 86400 * DAYS:
                     shutil.rmtree(other, ignore_errors=True)
 
     @property
@@ -70,7 +77,9 @@ class Kept:
             return None
         try:
             path = self._folder / _name(id, how)
-            checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return None
+            checksum, _, text = read_text(path).partition("\n")
             if checksum != _checksum(text):
                 return None
             found = [Evidence(**item) for item in json.loads(text)]

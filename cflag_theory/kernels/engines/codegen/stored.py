@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from typing import Any, BinaryIO
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from cflag_theory.files import take_turn, whole
+from cflag_theory.files import open_to_others, take_turn, whole
 
 # Without a handler of the user's own, Python writes warnings as plain lines to standard error.
 _LOG = logging.getLogger("cflag_theory")
@@ -152,7 +151,7 @@ def _made(folder: Path) -> str | None:
         with suppress(FileExistsError):
             # Whatever the umask, which only takes rights away.
             os.mkdir(folder, 0o700)
-        reason = _unsafe(folder)
+        reason = open_to_others(folder)
         if reason is None:
             folder.chmod(0o700)
             with tempfile.TemporaryFile(dir=folder):
@@ -160,21 +159,3 @@ def _made(folder: Path) -> str | None:
         return reason
     except OSError as error:
         return error.strerror or str(error)
-
-
-def _unsafe(folder: Path) -> str | None:
-    """Who else could put files into a folder, or another folder in its place."""
-    if not hasattr(os, "geteuid"):
-        return None
-    # Not Path.resolve, which raises RuntimeError on links that lead to themselves.
-    resolved = Path(os.path.realpath(folder))
-    # Numba keeps the loops of each folder of sources in a folder of their own.
-    own = [resolved, *(path for path in resolved.iterdir() if path.is_dir())]
-    for path in (*own, *resolved.parents):
-        found = path.lstat()
-        if found.st_uid not in ((os.geteuid(),) if path in own else (os.geteuid(), 0)):
-            return f"{path} belongs to another user"
-        # Where the sticky bit is set, as in /tmp, nobody can replace what is not theirs.
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and (path in own or not found.st_mode & stat.S_ISVTX):
-            return f"others may write to {path}"
-    return None
