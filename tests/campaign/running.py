@@ -36,7 +36,7 @@ from tests.campaign.damage import spoil
 MEMORY, SECONDS, PATIENCE = 2 << 30, 60, 10
 #: Seconds that processes may live on after their command, of their own and after it was killed.
 AFTER, AFTER_KILL = 3, 15
-#: Lines of progress, of this process's tools on a fork, and, in a traceback, our code.
+#: Lines of progress, and, in a traceback, our code.
 PROGRESS = re.compile(r"[\w ]+: \d+ of [\d ]+(, now .*)?$")
 OURS = f"{os.sep}cflag_theory{os.sep}"
 INPUTS = {
@@ -136,6 +136,10 @@ def run(
     """Several times a command at once, each in a fork or in a new process; one is stopped, or interrupted if late."""
     begun = time.monotonic()
     files = [folder.with_name(f"{folder.name}.{number}") for number in range(writers)]
+    for file in files:
+        # One may be stopped before it opens them.
+        for n in (1, 2):
+            Path(f"{file}.{n}").touch()
     sys.stdout.flush()
     children = {_start(folder, words, how or {}, real, str(file)): file for file in files}
     signals = iter((stop, (SECONDS, 9)) if stop else ((limit, signal.SIGINT), (limit + PATIENCE, signal.SIGKILL)))
@@ -285,7 +289,7 @@ def _unlike(case: Case, ended: Ended, *, stopped: int) -> str | None:
     if ended.seconds > SECONDS and not case.real:
         return f"it takes {ended.seconds:.0f} s"
     # Before the first line of ours Python itself reports an interrupt.
-    if stopped == signal.SIGINT and OURS not in ended.err and ended.code in (1, -signal.SIGINT):
+    if stopped == signal.SIGINT and OURS not in ended.err and ended.code in (1, 99, -signal.SIGINT):
         return None
     if stopped == signal.SIGKILL and "resource_tracker" in ended.err:
         # Says another process, of a library, and clears up.
