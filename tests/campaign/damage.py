@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import random
@@ -21,7 +22,7 @@ _NUMBERS = (np.nan, np.inf, -1, 0, 1e308, 1e-320)
 def spoil(folder: Path, damage: tuple[str, str, int, int]) -> None:
     name, kind, number, byte = damage
     path = next(iter(sorted(folder.glob(name))), folder / name)
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if kind in ("file", "outside", "device", "folder", "gone", "link", "empty"):
         if path.is_symlink() or path.is_file():
             path.unlink()
@@ -39,8 +40,25 @@ def spoil(folder: Path, damage: tuple[str, str, int, int]) -> None:
         path.symlink_to(path)
     elif kind == "empty":
         path.write_bytes(b"")
+    elif kind == "open":
+        # Others may write there.
+        path.parent.chmod(0o777)
+        path.write_bytes(forged(path.read_bytes(), random.Random(number)))
+    elif kind == "forge":
+        path.write_bytes(forged(path.read_bytes(), random.Random(number)))
     elif path.is_file():
         path.write_bytes(spoiled(path.suffix, path.read_bytes() or b"x", kind, number, byte))
+
+
+def forged(content: bytes, draw: random.Random) -> bytes:
+    """Kept evidence that says the contrary, or with an escape sequence, under a checksum that fits."""
+    found = json.loads(content.partition(b"\n")[2])
+    for item in found:
+        if draw.random() < 0.7:
+            item["finding"] = draw.choice(("supports", "refutes", "undecided", "\x1b[31m", 3))
+        item["summary"] = draw.choice((item["summary"], "\x1b]0;mine\x07", "two\nlines", None))
+    text = json.dumps(found)
+    return f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}".encode()
 
 
 def spoiled(suffix: str, content: bytes, kind: str, number: int, byte: int) -> bytes:

@@ -1,36 +1,44 @@
-"""Runs a command in a fork of this process or in a new one, and says how a case breaks the product."""
+"""Runs commands in forks of a process that has imported everything once, and says how a case breaks the product."""
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import io
 import json
 import os
+import pkgutil
+import random
+import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.campaign.cases import BRIDGE, RATE, RUN, STEPS, SURROUNDINGS, SWEEP, Case
+import platformdirs
+
+from tests.campaign import algorithm1
+from tests.campaign.cases import BRIDGE, CLOCKS, RATE, RUN, STEPS, SWEEP, Case
 from tests.campaign.damage import spoil
 
 #: What a case may take. An argument may ask for more time, and then an interrupt must end the command.
 MEMORY, SECONDS, PATIENCE = 2 << 30, 60, 10
-#: Where loops cannot be kept they are compiled first.
-COMPILING = 5 * SECONDS
-#: In a traceback, our code; the word alone is in what pip puts before it, too.
+#: Seconds that processes may live on after their command, of their own and after it was killed.
+AFTER, AFTER_KILL = 3, 15
+#: Lines of progress, and, in a traceback, our code.
+PROGRESS = re.compile(r"[\w ]+: \d+ of [\d ]+(, now .*)?$")
 OURS = f"{os.sep}cflag_theory{os.sep}"
-#: Ends of a command: done, nothing found, bad input, interrupted.
-CODES = (0, 1, 2, 130)
 INPUTS = {
     "study.toml": '[memory]\nkind = "sign"\nm = [0, 0.25]\n[[algorithm]]\nname = "c_flag"\nalpha = "1/(L*(1 + m))"\n'
     '[[algorithm]]\nname = "fedavg"\n[run]\nbeta = ["c/sqrt(T)", 0.01]\nc = 0.05\nE = 2\nT = [1, 8]\n'
@@ -48,8 +56,27 @@ INPUTS = {
     "def problem(clients=2, seed=0):\n    points = np.arange(12.0 * clients).reshape(2, clients, 3, 2)\n"
     "    return finite_sum((value, gradient), past=list(points[0]), current=list(points[1]), start=np.zeros(2), L=1)\n",
     "data.csv": "\n".join(["a,b,label", *(f"{i % 7},{i % 5},{i % 4}" for i in range(80))]),
+    "own.page": "# Gradient descent.\n\nsymbol L_page as L positive : L\nsymbol a_page as a positive : a\n"
+    "vector x_page as x : x_{@}\nfunction f_page as f; smooth = L : f\n"
+    "\nlet after = x(0) - a grad f(x(0))\nfact STEP = step: a L <= 1 -- a <= 1/L.\n\n"
+    "claim own.descent | Lemma 1 | One step descends\n    with half = 1/2\n"
+    "    say f(after) <= f(x(0)) - half a |grad f(x(0))|^2\n    for STEP\n    proof\n"
+    "        smooth: smooth f, x(0), after\n        hence from smooth, step\n    note Nesterov.\n",
     "mine.txt": "mine",
 }
+
+
+def load() -> None:
+    """Everything that a fork then need not load again; children of children come to this process."""
+    import cflag_theory
+    import cflag_theory.__main__
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+    for module in pkgutil.walk_packages(cflag_theory.__path__, "cflag_theory."):
+        # Of the extras, and of graphics cards, what is there.
+        with suppress(ImportError, RuntimeError), redirect_stderr(io.StringIO()):
+            import_module(module.name) if not module.name.endswith(("__main__", "pytest_plugin")) else None
 
 
 def prepare(folder: Path) -> None:
@@ -60,207 +87,277 @@ def prepare(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     table = np.loadtxt(folder / "data.csv", delimiter=",", skiprows=1)
     np.savez(folder / "data.npz", features=table[:, :2], labels=table[:, 2])
-    for words in (
+    made = (
         f"{RUN} --memory uniform --memory-size 2 --diagnostics all --out run.npz",
         f"{RATE} --out old",
         f"{SWEEP} --out swept",
         f"{STEPS} --out steps",
-        "decide --only refute claims.py --budget 50 --out found",
-        "simulate --problem own.py:problem --alpha 0.1 --beta 0.01 --T 2 --E 1",
+        "simulate --algorithm cfl --problem evolving --beta 0.01 --T 3 --E 1",
         "tasks --dial tasks=3 --dial clients=2 --dial components=4 --dial dimension=3 --T 2 --E 1 --out sequence",
-    ):
+        "verify cflag.lemma13 --format json",
+    )
+    for words in made:
         # In this process, so that a fork finds the loops compiled.
-        with suppress(SystemExit), chdir(folder), redirect_stdout(io.StringIO()):
-            start(words.split())
+        with suppress(SystemExit), chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            sys.argv = ["cflag", *words.split()]
+            import_module("cflag_theory.cli.main").main()
+    run(folder, ["decide", "--only", "refute", "claims.py", "--budget", "50", "--out", "found"])
     # torch has threads once it has computed, which a fork lacks.
-    _run(folder, f"{BRIDGE} --out trained".split())
+    run(folder, f"{BRIDGE} --out trained".split())
+    for claim in ("cflag.eq7", "cflag.lemma13", "cflag.lemma12"):
+        run(folder, ("show", claim), how={"set": {"XDG_CACHE_HOME": "HERE/cache"}})
     shutil.copy(folder / "old" / "rate.json", folder)
     shutil.copy(folder / "sequence" / "tasks.json", folder)
 
 
-def start(words: Sequence[str]) -> None:
-    from cflag_theory.cli.main import main
-
-    sys.argv = ["cflag", *words]
-    main()
-
-
 @dataclass(frozen=True)
 class Ended:
-    """Exit code (negative: of a signal; None: deaf to an interrupt), standard error, peak bytes, seconds."""
+    """Exit code (negative: of a signal), both outputs, peak bytes, seconds, whether deaf, and what lives on."""
 
-    code: int | None
+    code: int
+    out: str
     err: str
     memory: int
     seconds: float
+    deaf: bool
+    left: str
 
 
-def _run(folder: Path, words: Sequence[str], *, limit: float = SECONDS, kill: float | None = None) -> Ended:
-    """A command in a fork of this process; interrupted after `limit` seconds, or killed after `kill`."""
-    output = folder.with_name(folder.name + ".err")
-    output.touch()
-    begun, child = time.monotonic(), os.fork()
-    if child == 0:
-        try:
-            os.chdir(folder)
-            for handle, target in ((0, os.devnull), (1, os.devnull), (2, str(output))):
-                os.dup2(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), handle)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-            start(words)
-        except SystemExit as ended:
-            sys.stderr.flush()
-            os._exit(ended.code if isinstance(ended.code, int) else 1)
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-            sys.stderr.flush()
-        os._exit(99)
-    signals = iter(((kill, signal.SIGKILL),) if kill else ((limit, signal.SIGINT), (limit + PATIENCE, signal.SIGKILL)))
-    after, number = next(signals)
-    while True:
-        ended, status, usage = os.wait4(child, os.WNOHANG)
-        seconds = time.monotonic() - begun
-        if ended:
-            break
-        if seconds > after:
-            os.kill(child, number)
-            after, number = next(signals, (seconds + SECONDS, signal.SIGKILL))
-        time.sleep(0.005)
-    code = None if not kill and seconds > limit + PATIENCE else os.waitstatus_to_exitcode(status)
-    return Ended(code, output.read_text(errors="replace"), usage.ru_maxrss << 10, seconds)
-
-
-def fresh(
+def run(
     folder: Path,
     words: Sequence[str],
     *,
-    set: Mapping[str, str] | None = None,
-    gone: bool = False,
-    stdout: str = "",
-    stderr: str = "",
-    limit: tuple[str, int] | None = None,
-    interrupt: float | None = None,
-) -> Ended:
-    """A command in a new process, in surroundings that may be hostile."""
+    how: Mapping[str, Any] | None = None,
+    real: bool = False,
+    limit: float = SECONDS,
+    stop: tuple[float, int] | None = None,
+    writers: int = 1,
+) -> list[Ended]:
+    """Several times a command at once, each in a fork or in a new process; one is stopped, or interrupted if late."""
     begun = time.monotonic()
+    files = [folder.with_name(f"{folder.name}.{number}") for number in range(writers)]
+    for file in files:
+        # One may be stopped before it opens them.
+        for n in (1, 2):
+            Path(f"{file}.{n}").touch()
+    sys.stdout.flush()
+    children = {_start(folder, words, how or {}, real, str(file)): file for file in files}
+    signals = iter((stop, (SECONDS, 9)) if stop else ((limit, signal.SIGINT), (limit + PATIENCE, signal.SIGKILL)))
+    (after, number), deaf, ended = next(signals), False, {}
+    while len(ended) < writers:
+        for child in children.keys() - ended.keys():
+            found, status, usage = os.wait4(child, os.WNOHANG)
+            if found:
+                ended[child] = os.waitstatus_to_exitcode(status), usage.ru_maxrss << 10, time.monotonic() - begun
+        if time.monotonic() - begun > after:
+            for child in list(children.keys() - ended.keys())[: 1 if stop else None]:
+                os.kill(child, number)
+                deaf |= after > limit
+            after, number = next(signals, (2 * SECONDS, 9))
+        time.sleep(0.002)
+    killed = deaf or (stop and stop[1] == signal.SIGKILL) or any(code == -9 for code, *_ in ended.values())
+    left = _left(AFTER_KILL if killed else AFTER)
+    texts = {
+        child: [Path(f"{file}.{n}").read_text(errors="replace") for n in (1, 2)] for child, file in children.items()
+    }
+    return [Ended(code, *texts[child], *rest, deaf, left) for child, (code, *rest) in ended.items()]
 
-    def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for handle, target in ((1, stdout), (2, stderr)):
-            if target == "closed":
-                os.close(handle)
-            elif target == "pipe":
-                reader, writer = os.pipe()
-                os.close(reader)
-                os.dup2(writer, handle)
-            elif target:
-                os.dup2(os.open(target, os.O_RDWR), handle)
-        if gone:
-            (folder / "gone").mkdir()
-            os.chdir(folder / "gone")
-            (folder / "gone").rmdir()
-        if limit:
-            resource.setrlimit(getattr(resource, f"RLIMIT_{limit[0]}"), (limit[1], limit[1]))
 
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | (set or {})
-    child = subprocess.Popen(
-        [sys.executable, "-m", "cflag_theory", *words],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        preexec_fn=prepare,
-    )
-    if interrupt:
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(interrupt)
-        child.send_signal(signal.SIGINT)
+def _left(patience: float) -> str:
+    """The processes, now children of this one, that live on; they are ended."""
+    until, left = time.monotonic() + patience, ""
+    while True:
+        try:
+            gone, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return left
+        if not gone and time.monotonic() > until:
+            for process in Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split():
+                left = left or Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")[:200] or "a process"
+                with suppress(OSError):
+                    os.kill(int(process), signal.SIGKILL)
+        time.sleep(0 if gone else 0.002)
+
+
+def _start(folder: Path, words: Sequence[str], how: Mapping[str, Any], real: bool, output: str) -> int:
+    child = os.fork()
+    if child:
+        return child
+    code = 99
     try:
-        _, err = child.communicate(timeout=COMPILING)
-        code: int | None = child.returncode
-    except subprocess.TimeoutExpired:
-        child.kill()
-        code, (_, err) = None, child.communicate()
-    return Ended(code, err.decode(errors="replace"), 0, time.monotonic() - begun)
+        os.setpgid(0, 0)
+        os.chdir(folder)
+        _surround(folder, how, output)
+        if real:
+            path = os.pathsep.join(filter(None, sys.path))
+            os.execve(sys.executable, [sys.executable, "-m", "cflag_theory", *words], os.environ | {"PYTHONPATH": path})
+        sys.argv = ["cflag", *words]
+        import_module("cflag_theory.__main__").main()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    with suppress(BaseException):
+        # What Python does at its end.
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    os._exit(code)
+
+
+def _surround(folder: Path, how: Mapping[str, Any], output: str) -> None:
+    """In the child: descriptors, environment, signals, limits and clocks, see `cases.SURROUNDINGS`."""
+    for handle, target in enumerate((os.devnull, how.get("stdout", f"{output}.1"), how.get("stderr", f"{output}.2"))):
+        for path in (f"{output}.{handle}", target):
+            if "/" in path:
+                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+                os.dup2(file, handle)
+                os.close(file)
+        if target == "closed":
+            os.close(handle)
+        elif target == "pipe":
+            reader, writer = os.pipe()
+            os.close(reader)
+            os.dup2(writer, handle)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    tempfile.tempdir = str(folder)
+    os.environ.update(
+        {"TMPDIR": str(folder)}
+        | {name: value.replace("HERE", str(folder)) for name, value in how.get("set", {}).items()}
+    )
+    if "gone" in how:
+        (folder / "gone").mkdir()
+        os.chdir(folder / "gone")
+        (folder / "gone").rmdir()
+    if "limit" in how:
+        name, most = how["limit"]
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    if "clock" in how:
+        draw, step, at, real = random.Random(0), CLOCKS[how["clock"]], [time.time()], time.monotonic
+        time.time = lambda: at.append(at.pop() + step(draw)) or at[0]
+        # It must go on, or Python's own waiting has no end.
+        time.monotonic = time.perf_counter = lambda: real() + draw.uniform(-2, 2)
 
 
 def fault(home: Path, case: Case) -> str | None:
     """How a case breaks the product, or None."""
+    if case.kind == "algorithm 1":
+        return algorithm1.fault(int(case.words[0]))
     with _copy(home) as folder:
+        for name, content in case.files:
+            (folder / name).write_bytes(content)
+        if case.kind == "compiled loops":
+            known = Path(platformdirs.user_cache_dir("cflag-theory", appauthor=False))
+            shutil.copytree(known, folder / "loops/cflag-theory", ignore=shutil.ignore_patterns("evidence"))
         for damage in case.damages:
             spoil(folder, damage)
-        if case.kills:
-            runs = case.words[0] != "bridge" or find_spec("torch")
-            return _unlike_unbroken(folder, case) if runs else None
-        if case.surroundings is not None:
-            how: dict[str, Any] = SURROUNDINGS[case.surroundings]
-            ended = fresh(folder, case.words, **how)
-            silent = "stderr" in how or "interrupt" in how
-            if "interrupt" in how and OURS not in ended.err and ended.code == -signal.SIGINT:
-                # Python had not come to the first line of ours.
-                return None
-        else:
-            ended, silent = _run(folder, case.words, limit=PATIENCE if case.kind == "arguments" else SECONDS), False
-        lines = ended.err.splitlines()
-        if ended.code is None:
-            return f"it did not end in {ended.seconds:.0f} s"
-        if ended.seconds > SECONDS and case.surroundings is None:
-            return f"it takes {ended.seconds:.0f} s"
-        if ended.code not in CODES:
-            return f"it ends with {ended.code}: {lines[-1][:300] if lines else ''}"
-        # Before our first line Python itself reports an interrupt.
-        ours = OURS in ended.err or "KeyboardInterrupt" not in ended.err
-        if ours and ("Traceback" in ended.err or "Exception ignored" in ended.err):
-            return f"it says {ended.err[-300:]!r}"
-        if ended.code == 2 and not silent and sum(line.startswith("cflag: ") for line in lines) != 1:
-            return f"it says {ended.err[-300:]!r}"
-        if ended.memory > MEMORY:
-            return f"it takes {ended.memory >> 20} MB"
-        if (folder / "mine.txt").read_text() != "mine":
-            return "it wrote through a link"
-        for changed, kind, _, _ in case.damages:
-            if kind == "file" and (not (folder / changed).is_file() or (folder / changed).read_text() != "mine"):
-                return f"it changed {changed}, which was the user's"
+        mine = {folder / name: (folder / name).read_bytes() for name in ("mine.txt", *(name for name, _ in case.files))}
+        mine |= {folder / name: b"mine" for name, kind, _, _ in case.damages if kind == "file"}
+        for stop in case.stops:
+            (ended,) = run(folder, case.words, stop=stop)
+            why = _unlike(case, ended, stopped=stop[1]) or _damaged(folder)
+            if why:
+                return f"stopped by signal {stop[1]}: {why}"
+        limit = PATIENCE if case.kind in ("arguments", "damaged files", "hostile folders") else SECONDS
+        stop = (case.how["interrupt"], signal.SIGINT) if "interrupt" in case.how else None
+        for ended in run(
+            folder, case.words, how=case.how, real=case.real, limit=limit, stop=stop, writers=case.writers
+        ):
+            if why := _unlike(case, ended, stopped=stop[1] if stop else 0):
+                return why
+            if case.like and ended.code == 0 and (wanted := _once(home, case.like)) != (found := _judged(ended.out)):
+                return f"it gives {found!r:.300}, and not {wanted!r:.300}"
+        for path, content in mine.items():
+            if not path.is_file() or path.read_bytes() != content:
+                return f"it changed {path.relative_to(folder)}, which is the user's"
+        if case.stops or case.writers > 1:
+            if drafts := [path.name for path in folder.rglob(".*.draft")]:
+                return f"there are still {drafts}"
+            left, right = _content(folder / "new"), _whole(home, case.words)
+            if different := sorted(name for name in left | right if left.get(name) != right.get(name)):
+                return f"these differ from those of one run that nobody stopped: {different}"
     return None
+
+
+def _unlike(case: Case, ended: Ended, *, stopped: int) -> str | None:
+    """How the end of a command is none that it may have."""
+    lines = [line for line in ended.err.splitlines() if line.strip() and not PROGRESS.match(line.strip())]
+    if ended.deaf:
+        return f"it did not end in {ended.seconds:.0f} s, interrupted"
+    if ended.seconds > SECONDS and not case.real:
+        return f"it takes {ended.seconds:.0f} s"
+    # Before the first line of ours Python itself reports an interrupt.
+    if stopped == signal.SIGINT and OURS not in ended.err and ended.code in (1, 99, -signal.SIGINT):
+        return None
+    if stopped == signal.SIGKILL and "resource_tracker" in ended.err:
+        # Says another process, of a library, and clears up.
+        lines, ended = [], replace(ended, err="")
+    if "Traceback" in ended.err or "Exception ignored" in ended.err or "Warning:" in ended.err:
+        return f"it says {ended.err[-500:]!r}"
+    if ended.code not in (*case.codes, *((-stopped, 0, 130) if stopped else ())):
+        return f"it ends with {ended.code}: {lines[-1][:300] if lines else ''}"
+    seen = "stderr" not in case.how and "limit" not in case.how
+    if case.kind == "hostile Python":
+        # The file may print.
+        lines = [line[line.index("cflag: ") :] for line in lines if "cflag: " in line]
+    if ended.code == 2 and seen and (len(lines) != 1 or not lines[0].startswith("cflag: ")):
+        return f"it says {ended.err[-500:]!r}"
+    if ended.code == 0 and not ended.out and "stdout" not in case.how:
+        return "it ends with 0 in silence"
+    if ended.memory > MEMORY:
+        return f"it takes {ended.memory >> 20} MB"
+    return f"it leaves a process: {ended.left}" if ended.left else None
 
 
 @contextmanager
 def _copy(home: Path) -> Iterator[Path]:
-    # Workers of a command that was killed may write for a moment.
-    with tempfile.TemporaryDirectory(dir=home.parent, ignore_cleanup_errors=True) as name:
+    name = tempfile.mkdtemp(dir=home.parent)
+    try:
         yield Path(shutil.copytree(home, Path(name) / "work", symlinks=True))
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
 
 
-_whole: dict[tuple[str, ...], dict[str, Any]] = {}
+_known: dict[Any, Any] = {}
 
 
-def _unlike_unbroken(folder: Path, case: Case) -> str | None:
-    """Kill a run, give the command again until it is through, and compare with one that nobody killed."""
-    if case.words not in _whole:
-        with _copy(folder) as other:
-            _run(other, case.words)
-            _whole[case.words] = _content(other / "new")
-    for after in case.kills:
-        _run(folder, case.words, kill=after)
-        for path in (folder / "new").glob("[!.]*"):
-            if path.suffix in (".json", ".npz") and _content_of(path) is None:
-                return f"after a kill {path.name} is damaged"
-    ended = _run(folder, case.words)
-    if ended.seconds > SECONDS:
-        return f"after a kill it takes {ended.seconds:.0f} s"
-    if ended.code:
-        return f"after a kill it ends with {ended.code}: {ended.err[-300:]}"
-    if drafts := list((folder / "new").glob(".*.draft")):
-        return f"after a kill there are {drafts}"
-    left, right = _content(folder / "new"), _whole[case.words]
-    different = sorted(name for name in left | right if left.get(name) != right.get(name))
-    return f"after a kill these differ: {different}" if different else None
+def _once(home: Path, words: tuple[str, ...]) -> Any:
+    """What a command says where nothing is done to it."""
+    if words not in _known:
+        with _copy(home) as folder:
+            _known[words] = _judged(run(folder, words)[0].out)
+    return _known[words]
+
+
+def _judged(out: str) -> Any:
+    """The verdict or the numbers of an output in JSON."""
+    with suppress(ValueError):
+        said = json.loads(out)
+        return {key: said.get(key) for key in ("verdict", "parts", "start", "end")} if isinstance(said, dict) else said
+    return None
+
+
+def _whole(home: Path, words: tuple[str, ...]) -> dict[str, Any]:
+    """What a command writes where nobody stops it."""
+    if ("new", words) not in _known:
+        with _copy(home) as folder:
+            run(folder, words)
+            _known["new", words] = _content(folder / "new")
+    return _known["new", words]
+
+
+def _damaged(folder: Path) -> str | None:
+    """What is there is whole: the files of earlier runs, and of this one."""
+    for path in folder.rglob("[!.]*"):
+        if path.suffix in (".json", ".npz") and "cache" not in path.parts and _content_of(path) is None:
+            return f"{path.relative_to(folder)} is damaged"
+    return None
 
 
 def _content(folder: Path) -> dict[str, Any]:
-    return {path.name: _content_of(path) for path in folder.iterdir()}
+    return {path.name: _content_of(path) for path in folder.iterdir() if path.is_file()}
 
 
 def _content_of(path: Path) -> Any:
@@ -297,15 +394,3 @@ def smaller(case: Case, broken: Callable[[Case], object]) -> Case:
                 break
             case = other
     return case
-
-
-def load() -> None:
-    """Everything that a fork then need not load again."""
-    import cflag_theory.cli.main
-    import cflag_theory.conform
-    import cflag_theory.figures
-    import cflag_theory.kernels.engines.cpu.run
-    import cflag_theory.studies.sweeps.sweep
-
-    with suppress(ImportError), redirect_stderr(io.StringIO()):
-        import cflag_theory.bridge.training.run  # noqa: F401
