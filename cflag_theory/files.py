@@ -6,6 +6,7 @@ guess, and hold a lock while their writer lives, so that those of a process that
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -27,6 +28,13 @@ _MARK = b"Results of cflag-theory: its commands may replace files of theirs in t
 _HEADERS = ("sweep.json", "run.json")
 _DRAFTS = ".cflag-*.draft"
 _ELSEWHERE = "choose another with --out"
+_FIRST = {
+    errno.ENOSPC: "free some space or ",
+    errno.EDQUOT: "free some of your quota or ",
+    errno.EFBIG: "raise the limit on the sizes of files (ulimit -f) or ",
+    errno.EACCES: "fix its permissions or ",
+    errno.EPERM: "fix its permissions or ",
+}
 _NEW = "choose a new or an empty one with --out"
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # Not waiting for the other end of a pipe.
@@ -100,7 +108,7 @@ def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise OutputError(f"cannot write to the folder {str(folder)!r} ({_reason(error)}): {remedy}") from error
+        raise _cannot(f"to the folder {str(folder)!r}", error, remedy) from error
     return path
 
 
@@ -112,7 +120,7 @@ def check_file_writable(path: Path | str, *, begins: bytes = b"") -> Path:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write {str(path)!r} ({_reason(error)}): {_ELSEWHERE}") from error
+        raise _cannot(f"{str(path)!r}", error) from error
     if target.exists() and _beginning(target, len(begins)) != begins:
         raise OutputError(f"the file {str(path)!r} exists and is not of this kind: {_ELSEWHERE}")
     return target
@@ -131,7 +139,7 @@ def own_folder(folder: Path | str) -> Path:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write to the folder {str(folder)!r} ({_reason(error)}): {_ELSEWHERE}") from error
+        raise _cannot(f"to the folder {str(folder)!r}", error) from error
     _clear_drafts(path)
     return path
 
@@ -159,7 +167,7 @@ def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write {str(path)!r} ({_reason(error)}): {remedy}") from error
+        raise _cannot(f"{str(path)!r}", error, remedy) from error
     finally:
         if draft is not None:
             with suppress(OSError):
@@ -203,7 +211,7 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write to {str(folder)!r} ({_reason(error)}): {_ELSEWHERE}") from error
+        raise _cannot(f"to {str(folder)!r}", error) from error
     finally:
         if draft is not None:
             shutil.rmtree(draft, ignore_errors=True)
@@ -232,7 +240,7 @@ def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write to {folder} ({_reason(error)}): {_ELSEWHERE}") from error
+        raise _cannot(f"to {folder}", error) from error
     marker = (place.st_dev, place.st_ino)
     if marker in _taken:
         os.close(handle)
@@ -292,8 +300,13 @@ def as_file_name(words: str) -> str:
     return re.sub(r"[^0-9A-Za-z]+", "_", words).strip("_")[:100]
 
 
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
+def first_remedy(error: OSError) -> str:
+    """What may be done first, "... or ", where the system says why it does not write."""
+    return _FIRST.get(error.errno or 0, "")
+
+
+def _cannot(write: str, error: OSError, remedy: str = _ELSEWHERE) -> OutputError:
+    return OutputError(f"cannot write {write} ({error.strerror or error}): {first_remedy(error)}{remedy}")
 
 
 def _require_replaceable(path: Path, remedy: str = _ELSEWHERE) -> None:

@@ -18,6 +18,7 @@ import typer
 from cflag_theory import __version__
 from cflag_theory.cli.shell import leave_folders, spell
 from cflag_theory.errors import CflagError
+from cflag_theory.files import first_remedy
 from cflag_theory.outside.divided import finish, users_line
 from cflag_theory.outside.processes import words_of
 
@@ -40,9 +41,13 @@ def run(app: Callable[..., Any]) -> NoReturn:
         code = app(standalone_mode=False) or 0
         sys.stdout.flush()
     except SystemExit as ended:
-        if (line := users_line(ended)) is None:
+        if isinstance(ended.__context__, BrokenPipeError):
+            # The command-line library ends with 1, which is "refuted", if the reader of a pipe has seen enough.
+            code = 0
+        elif (line := users_line(ended)) is not None:
+            code = say(f"{line}: SystemExit: leave out what ends Python")
+        else:
             raise
-        code = say(f"{line}: SystemExit: leave out what ends Python")
     except KeyboardInterrupt:
         code = say("interrupted; nothing was written", INTERRUPTED)
     except typer.Abort:
@@ -52,20 +57,20 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except CflagError as error:
         # Words that, added to the command, are likely to correct it.
         add = getattr(error, "add", ())
-        code = say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
+        code = say(said(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
-        code = 1
+        code = 0
     except OSError as error:
         code = say(_of_the_system(error))
     except MemoryError as error:
         # What was allocated is held by the frames of the error.
         error.__traceback__ = error.__context__ = None
-        why = f" ({error})" if str(error) else ""
+        why = f" ({words})" if (words := said(error)) else ""
         code = say(f"not enough memory{why}: ask for less at a time, or use a machine with more")
     except RecursionError:
         code = say("the input is nested too deeply: make it flatter")
     except OverflowError as error:
-        code = say(f"a number of the input is too large ({error}): use a smaller one")
+        code = say(f"a number of the input is too large ({said(error)}): use a smaller one")
     except Exception as error:
         line = users_line(error)
         code = say(_unforeseen(error), OURS) if line is None else say(f"{line}: {words_of(error)}: fix the file")
@@ -74,6 +79,14 @@ def run(app: Callable[..., Any]) -> NoReturn:
     _close(sys.stdout, sys.stderr)
     finish(code)
     raise SystemExit(code)
+
+
+def said(error: BaseException) -> str:
+    """The words of an error that a user's code may have made."""
+    try:
+        return str(error)
+    except Exception as other:
+        return f"its words cannot be had: {type(other).__name__}"
 
 
 def one_line(text: str) -> str:
@@ -103,12 +116,14 @@ def _misused(error: Any) -> int:
 
 
 def _of_the_system(error: OSError) -> str:
-    reason = error.strerror or str(error) or type(error).__name__
+    reason = error.strerror or said(error) or type(error).__name__
     if error.errno == errno.ENOENT and error.filename is None:
         return "the working folder no longer exists: change to one that does"
     if error.filename is None:
         return f"cannot write the results ({reason}): check where they are written"
-    return f"cannot use {str(error.filename)!r} ({reason}): check the path, its permissions and the disk"
+    first = first_remedy(error)
+    remedy = f"{first}use another" if first else "check the path, its permissions and the disk"
+    return f"cannot use {str(error.filename)!r} ({reason}): {remedy}"
 
 
 def _unforeseen(error: Exception) -> str:
@@ -119,7 +134,7 @@ def _unforeseen(error: Exception) -> str:
             "".join(traceback.format_exception(error)),
         ]
     )
-    what = f"{type(error).__name__}: {str(error)[:200]}"
+    what = f"{type(error).__name__}: {said(error)[:200]}"
     try:
         handle, path = tempfile.mkstemp(prefix="cflag-error-", suffix=".txt")
         with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

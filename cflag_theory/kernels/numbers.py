@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cflag_theory.errors import InvalidInput
+
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
@@ -41,10 +43,32 @@ def written(value: Any) -> str:
 
 
 def is_finite_real(value: Any) -> bool:
-    """Whether `value` is a real number (no truth value) other than an infinity or NaN."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    """Whether `value` is a real number (no truth value) within the range of floats."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def is_integer(value: Any) -> bool:
     """Whether `value` is an integer and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def integer(name: str, value: Any, least: int) -> int:
+    """An integer from `least` to 2^63 - 1, which compiled loops can hold."""
+    if not is_integer(value) or value < least:
+        raise InvalidInput(f"{name} is {value!r}: use an integer of at least {least}")
+    if value >= 1 << 63:
+        words = str(value) if value < 1 << 99 else f"an integer of {int(value).bit_length()} bits"
+        raise InvalidInput(f"{name} is {words}: use an integer below 2^63")
+    return int(value)
+
+
+def require_kinds(**values: tuple[Any, Any]) -> None:
+    """Raise `InvalidInput` unless each value is of its class, or of one of several."""
+    for name, (value, kinds) in values.items():
+        if not isinstance(value, kinds):
+            known = kinds if isinstance(kinds, tuple) else (kinds,)
+            words = " or ".join("None" if one is type(None) else one.__name__ for one in known)
+            raise InvalidInput(f"{name} is {repr(value)[:200]}: pass {words}")

@@ -27,7 +27,7 @@ STEPS = "stepsize --L 1 --m 0 --E 1 --alpha 1 --beta 0.1 --T 4"
         (RecursionError("maximum recursion depth"), 2, "the input is nested too deeply: make it flatter"),
         (OverflowError("int too large"), 2, "a number of the input is too large (int too large)"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (BrokenPipeError(), 1, ""),
+        (BrokenPipeError(), 0, ""),
         (SystemExit(3), 3, ""),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

@@ -79,8 +79,9 @@ class Search:
         largest = max(entries(conjecture, sizes) for sizes in self.sizes)
         if largest > MOST_ENTRIES:
             raise InvalidInput(
-                f"{conjecture.name}: a case has {largest} numbers: use smaller ranges for "
-                f"{', '.join(conjecture.sizes)}, at most {MOST_ENTRIES} numbers are searched"
+                f"{conjecture.name}: a case has {largest} numbers: use "
+                f"{'smaller ranges for ' + ', '.join(conjecture.sizes) if conjecture.sizes else 'smaller shapes'}, "
+                f"at most {MOST_ENTRIES} numbers are searched"
             )
 
     def run(self) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, integer
 from cflag_theory.kernels.problems.problem import Problem
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
@@ -79,7 +78,7 @@ def uniform(size: int, *, redraw: bool = False) -> Memory:
     InvalidInput
         `size` is not an integer of at least 1.
     """
-    return Memory(SUBSET, size=_integer(size), redraw=redraw)
+    return Memory(SUBSET, size=integer("memory size", size, 1), redraw=redraw)
 
 
 def class_balanced(size: int, *, redraw: bool = False) -> Memory:
@@ -90,7 +89,7 @@ def class_balanced(size: int, *, redraw: bool = False) -> Memory:
     InvalidInput
         `size` is not an integer of at least 1.
     """
-    return Memory(BALANCED, size=_integer(size), redraw=redraw)
+    return Memory(BALANCED, size=integer("memory size", size, 1), redraw=redraw)
 
 
 def sign_bias(*, m: Any = None, scale: Any = None, redraw: bool = False) -> Memory:
@@ -308,13 +307,6 @@ def rotate(vector: Array, angle: float, out: Array) -> None:
         out[j + 1] = sine * x + cosine * y
     if d % 2 == 1:
         out[d - 1] = vector[d - 1]
-
-
-def _integer(size: int) -> int:
-    try:
-        return operator.index(size)
-    except TypeError:
-        raise InvalidInput(f"memory size is {size!r}: use an integer of at least 1") from None
 
 
 def _scale(m: Any, scale: Any) -> Any:

@@ -19,7 +19,7 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
+from cflag_theory.kernels.numbers import Array, Ints, integer, is_finite_real, is_integer
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
 
@@ -75,9 +75,7 @@ def as_integers(name: str, values: ArrayLike, count: int) -> Ints:
 
 def as_size(name: str, value: Any) -> int:
     """A positive integer."""
-    if not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")
-    return int(value)
+    return integer(name, value, 1)
 
 
 def as_dial(name: str, value: float, high: float = float("inf")) -> float:
@@ -90,7 +88,7 @@ def as_dial(name: str, value: float, high: float = float("inf")) -> float:
 
 def generator(seed: Any) -> np.random.Generator:
     """NumPy's generator for the construction of a problem."""
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_integer(seed) or seed < 0:
         raise InvalidInput(f"seed is {seed!r}: use an integer of at least 0")
     return np.random.default_rng(int(seed))
 

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cflag_theory.errors import InvalidInput
+import numpy as np
+
+from cflag_theory.errors import Diverged, InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
 from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 from cflag_theory.kernels.plan import MOST_STEPS
@@ -169,6 +171,10 @@ def forgetting_study(
 def _measured(trace: Trace, p: Array, weights: Array) -> dict[str, Any]:
     Gamma, Lambda = trace.column("Gamma"), trace.column("Lambda")
     sums = Lambda @ p
+    height, largest = abs(trace.column("f")).max(), abs(Gamma).max()
+    # Beyond this, what Gamma(t) allows f to rise by has no digit in common with f.
+    if largest * np.finfo(np.float64).eps > height:
+        raise Diverged(f"Gamma(t) reaches {largest:.3g} where f is at most {height:.3g}: use smaller alpha or beta")
     return {
         "Gamma": curve_of(Gamma, weights),
         "Lambda": curve_of(sums, weights),
