@@ -55,7 +55,7 @@ def private_folder(folder: Path) -> str | None:
                 pass
         return reason
     except OSError as error:
-        return _reason(error)
+        return error.strerror or str(error)
 
 
 def _unsafe(folder: Path) -> str | None:

@@ -33,7 +33,7 @@ def test_a_file_is_old_or_new_whichever_call_of_the_system_fails(tmp_path):
     seen = set()
     for _, error in every_failure(lambda: write_text(target, "new" * 100)):
         assert isinstance(error, OutputError)
-        assert "rate.json' (No space left on device): choose another with --out" in str(error)
+        assert "rate.json' (No space left on device): free some space or choose another with --out" in str(error)
         (found,) = content(tmp_path).values()
         seen.add(found)
     # Only the folder's own fsync comes after the rename.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cflag_theory.claims.engine.claim import KINDS, MEANINGS
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
 from cflag_theory.cli.shell import (
@@ -181,6 +180,8 @@ def _with_ours(names: list[str], book: Book) -> list[str]:
 
 def read_labels(folder: Path) -> dict[str, str]:
     """Verdicts by id from a report's ledger.json."""
+    from cflag_theory.claims.engine.claim import KINDS, MEANINGS
+
     path = folder / "ledger.json" if folder.is_dir() else folder
     again = "cflag verify --out FOLDER writes one"
     try:
