@@ -25,7 +25,19 @@ from cflag_theory.verify.checks import CHECKS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "cflag_theory"
-FOLDERS = ("claims", "kernels", "figures", "bridge", "falsify", "verify", "studies", "conform", "testing", "cli")
+FOLDERS = (
+    "claims",
+    "kernels",
+    "figures",
+    "bridge",
+    "falsify",
+    "worstcase",
+    "verify",
+    "studies",
+    "conform",
+    "testing",
+    "cli",
+)
 SOURCES = sorted(path for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks") for path in folder.rglob("*.py"))
 TEST_COMMAND = "pip install -c constraints.txt -e '.[test]' && pytest"
 

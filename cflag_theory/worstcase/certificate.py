@@ -10,7 +10,7 @@ in which every condition is at most 0. How the multipliers were found does not m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -18,11 +18,13 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.worstcase.model import Problem
-from cflag_theory.worstcase.solving import Solution, refusal
+from cflag_theory.worstcase.solving import NotConverged, Solution, Unsolved, refusal, solve
 from cflag_theory.worstcase.vectors import Form, Pair
 
 #: Multipliers are rounded to this many decimals.
 _DIGITS = 16
+#: Of the gap, in units in which bounds are 1; tried in turn.
+_TOLERANCES = (1e-7, 1e-6, 1e-5, 1e-4)
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,25 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     if wrong:
         raise refusal(problem, solution)
     return found
+
+
+def solve_and_prove(
+    problem: Problem, *, period: int = 1, progress: Callable[[float], None] | None = None
+) -> tuple[Solution, Certificate]:
+    """A solution, and the proof of its upper end.
+
+    Multipliers of a very accurate solution can lie so near to the boundary that rounding spoils them; those of a less
+    accurate one prove a bound that is a little larger.
+    """
+    reason: Unsolved | None = None
+    for tolerance in _TOLERANCES:
+        try:
+            solution = solve(problem, tolerance, period=period, progress=progress)
+            return solution, prove(problem, solution)
+        except NotConverged as error:
+            reason = reason or error
+    assert reason is not None
+    raise reason
 
 
 def _mended(problem: Problem, certificate: Certificate) -> dict[tuple[int, int, int], Fraction]:

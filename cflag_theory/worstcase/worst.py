@@ -13,13 +13,10 @@ from cflag_theory.kernels.algorithms import Algorithm, algorithm
 from cflag_theory.kernels.algorithms import row_as_dict as row_of
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
-from cflag_theory.worstcase.certificate import Certificate, prove
+from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
 from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
-from cflag_theory.worstcase.solving import solve
 from cflag_theory.worstcase.threads import one_thread
 
-#: Of the gap, in units in which bounds are 1.
-TOLERANCE = 1e-7
 #: Relative widths of an interval that are remarked on.
 _WIDE = 1e-4
 
@@ -176,8 +173,7 @@ def worst_case(
     setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
     problem = pose(setting)
     with one_thread():
-        solution = solve(problem, TOLERANCE, period=E, progress=progress)
-        certificate = prove(problem, solution)
+        solution, certificate = solve_and_prove(problem, period=E, progress=progress)
         attained = attain(setting, problem, solution)
     value = solution.value * float(setting.factor)
     return WorstCase(setting, attained, certificate, value, time.process_time() - began)

@@ -25,7 +25,7 @@ def sharp_command(
         typer.Option(help="worst, cyclic, repeated, or the components refreshed at k = 1, ..., E - 1, such as 0,1,0."),
     ] = "worst",
     pep: Annotated[
-        bool, typer.Option("--pep", help="Also by performance estimation, n E up to 20 only; needs the extra pep.")
+        bool, typer.Option("--pep", help="Also by semidefinite programming, proved in fractions; n E up to 20 only.")
     ] = False,
     details: DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for sharp.json, sharp.png and sharp.svg.")] = None,

@@ -138,7 +138,7 @@ def _legend(console: Page, rows: Sequence[Row]) -> None:
         "quadratic needs, run in exact arithmetic. all n, E: the limit of the worst cases as n and E grow.",
     ]
     if any(row.pep is not None for row in rows):
-        lines.append("solved: the worst case by semidefinite programming; not for Lemma 12 and not for one local step.")
+        lines.append("solved: by semidefinite programming, proved in fractions; not for Lemma 12 or one local step.")
     if not all(row.in_range for row in rows):
         lines.append("* outside the range of step sizes for which the lemma is printed, or proved in the paper.")
     if any(row.worst != row.met for row in rows):
