@@ -224,40 +224,58 @@ def measured(setting: Setting, functions: tuple[WorstFunction, ...], iterates: A
     With s^2 f_i(x / s) for f_i a run is s times as long; hypotheses and measures are squares of lengths.
     """
     start, spread = map(float, setting.bounds)
-
-    def F(x: Array) -> float:
-        return sum(one.value(x) for one in functions) / len(functions)
-
-    def gradients(x: Array) -> tuple[Array, float]:
-        each = np.array([one.gradient(x) for one in functions])
-        mean = each.mean(0)
-        return mean, float(((each - mean) ** 2).sum() / len(each))
-
-    first, last = iterates[0], iterates[-1]
-    zero = np.zeros_like(first)
+    zero = np.zeros_like(iterates[0])
     if setting.kind == SMOOTH:
-        scale, apart = (F(first) - F(last)) / start, [gradients(x)[1] for x in iterates[:-1]]
+        scale = (_mean(functions, iterates[0]) - _mean(functions, iterates[-1])) / start
+        apart = [_gradients(functions, x)[1] for x in iterates[:-1]]
     else:
-        scale, apart = float(first @ first) / start, [gradients(zero)[1]]
+        scale, apart = float(iterates[0] @ iterates[0]) / start, [_gradients(functions, zero)[1]]
     if setting.clients > 1:
         over = max(apart)
         if spread > 0:
             scale = max(scale, over / spread)
         elif over > 1e-24:
             raise NotConverged("the worst functions differ where the hypotheses say that they do not")
-    if setting.measure == VALUE:
-        value = F(last) - F(zero)
-    elif setting.measure == DISTANCE:
-        value = float(last @ last)
-    else:
-        seen = iterates[:-1] if setting.measure == LEAST else iterates[-1:]
-        value = min(float(mean @ mean) for mean in (gradients(x)[0] for x in seen))
+    value = min(_at(setting, functions, x) for x in (iterates[:-1] if setting.measure == LEAST else iterates[-1:]))
     return value / scale * float(setting.factor), scale
 
 
-def instance_of(functions: tuple[WorstFunction, ...]) -> dict[str, Any]:
-    """The functions as plain numbers."""
-    return {
-        "mu": functions[0].mu,
-        "clients": [{"z": one.z.tolist(), "h": one.h.tolist(), "tilt": one.tilt.tolist()} for one in functions],
-    }
+def along(setting: Setting, attained: Attained) -> list[float]:
+    """The measure after each round, in the user's units."""
+    unit = float(setting.factor) / attained.scale
+    return [unit * _at(setting, attained.functions, x) for x in attained.iterates]
+
+
+def slices(functions: tuple[WorstFunction, ...], iterates: Array) -> dict[str, Any]:
+    """The functions along client 1's gradient at x*, and from x* to x_0, for a picture; in units of L = 1."""
+    zero, start = np.zeros_like(iterates[0]), iterates[0]
+    pull = functions[0].gradient(zero)
+    found: dict[str, Any] = {}
+    for name, way in (("apart", pull if np.linalg.norm(pull) > 1e-6 else iterates[-1] - start), ("start", start)):
+        length = max(float(np.linalg.norm(way)), 1e-9)
+        at = np.linspace(-1.2, 1.2, 61) * max(length, float(np.linalg.norm(start)))
+        each = [[one.value(s * way / length) - one.value(zero) for s in at] for one in functions]
+        mean = np.mean(each, axis=0)
+        found[name] = {"at": at.tolist(), "clients": each, "mean": mean.tolist()}
+    return found
+
+
+def _mean(functions: tuple[WorstFunction, ...], x: Array) -> float:
+    return sum(one.value(x) for one in functions) / len(functions)
+
+
+def _gradients(functions: tuple[WorstFunction, ...], x: Array) -> tuple[Array, float]:
+    """The mean gradient, and the mean square of what the clients' differ from it."""
+    each = np.array([one.gradient(x) for one in functions])
+    mean = each.mean(0)
+    return mean, float(((each - mean) ** 2).sum() / len(each))
+
+
+def _at(setting: Setting, functions: tuple[WorstFunction, ...], x: Array) -> float:
+    """The measure at a point, in units of L = 1."""
+    if setting.measure == VALUE:
+        return _mean(functions, x) - _mean(functions, np.zeros_like(x))
+    if setting.measure == DISTANCE:
+        return float(x @ x)
+    mean, _ = _gradients(functions, x)
+    return float(mean @ mean)

@@ -74,7 +74,7 @@ class Setting:
     def unit(self) -> Fraction:
         """Squared distances are solved in this unit, so that the largest bound is 1; with L = 1."""
         start = self.radius / self.L if self.kind == SMOOTH else self.radius**2
-        return max(start, (self.heterogeneity / self.L) ** 2 if self.apart else Fraction(0))
+        return max(start, self.heterogeneity / self.L**2 if self.apart else Fraction(0))
 
     @property
     def factor(self) -> Fraction:
@@ -85,7 +85,7 @@ class Setting:
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Of the start and of the heterogeneity, squared, in these units."""
         start = self.radius / self.L if self.kind == SMOOTH else self.radius**2
-        return start / self.unit, (self.heterogeneity / self.L) ** 2 / self.unit
+        return start / self.unit, self.heterogeneity / self.L**2 / self.unit
 
     @property
     def curvature(self) -> Fraction:
@@ -107,10 +107,10 @@ class Setting:
         }[self.kind]
         if self.kind == SMOOTH:
             start = f"F(x_0) - F(x_T) <= {self.radius}"
-            spread = f"the mean of ||grad f_i(x_t) - grad F(x_t)||^2 is at most {self.heterogeneity**2} at every x_t"
+            spread = f"the mean of ||grad f_i(x_t) - grad F(x_t)||^2 is at most {self.heterogeneity} at every x_t"
         else:
             start = f"||x_0 - x*|| <= {self.radius}"
-            spread = f"the mean of ||grad f_i(x*)||^2 is at most {self.heterogeneity**2}"
+            spread = f"the mean of ||grad f_i(x*)||^2 is at most {self.heterogeneity}"
         return (words, start, spread) if self.clients > 1 else (words, start)
 
 

@@ -6,11 +6,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
 from cflag_theory.kernels.algorithms import Algorithm, algorithm
-from cflag_theory.kernels.algorithms import row_as_dict as row_of
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
@@ -73,7 +73,9 @@ class WorstCase(Shown):
         """Plain values."""
         setting = self.setting
         return {
-            "algorithm": row_of(setting.row),
+            "algorithm": setting.row.name,
+            "server_rate": str(setting.row.server_rate),
+            "proximal": str(setting.row.proximal),
             "E": setting.E,
             "T": setting.T,
             "N": setting.clients,
@@ -95,8 +97,8 @@ class WorstCase(Shown):
         """The interval, for whom it holds and what is assumed."""
         setting, upper = self.setting, rounded_up(self.upper)
         rows = [
-            ("attained by a run", self.lower),
-            ("proved in fractions", upper),
+            ("attained by a run", _decimals(self.lower, ROUND_FLOOR)),
+            ("proved in fractions", _decimals(upper, ROUND_CEILING)),
             ("exact for", self.exact_for),
             ("conditions that the proof uses", sum(value > 0 for value in self.certificate.pairs.values())),
             ("dimension of the worst functions", self.attained.dimension),
@@ -108,7 +110,12 @@ class WorstCase(Shown):
         notes = [*setting.hypotheses]
         if upper - self.lower > _WIDE * upper:
             notes.append("the interval is wide: radius, heterogeneity and steps are too far apart for the solver")
-        return Sheet(f"{line}{self.lower:.8g} to {upper:.8g}", ("worst case", ""), rows, notes)
+        return Sheet(f"{line}{rows[0][1]} to {rows[1][1]}", ("worst case", ""), rows, notes)
+
+
+def _decimals(value: float, rounding: str) -> str:
+    """Nine digits, rounded outwards."""
+    return f"{Context(prec=9, rounding=rounding).create_decimal(value).normalize():f}"
 
 
 def rounded_up(value: Fraction) -> float:
@@ -151,8 +158,7 @@ def worst_case(
     radius : Fraction or int
         Bounds ||x_0 - x*||; for "smooth" it bounds F(x_0) - F(x_T).
     heterogeneity : Fraction or int
-        G: the mean of ||grad f_i(x*)||^2 is at most G^2; for "smooth" that of
-        ||grad f_i(x_t) - grad F(x_t)||^2 at every x_t.
+        Bounds the mean of ||grad f_i(x*)||^2; for "smooth" that of ||grad f_i(x_t) - grad F(x_t)||^2 at every x_t.
     measure : {"f", "distance", "grad", "min-grad"}
         F(x_T) - F*, ||x_T - x*||^2, ||grad F(x_T)||^2, or the least ||grad F(x_t)||^2 over t < T.
     N : int
@@ -167,13 +173,18 @@ def worst_case(
     Unsolved
         `Unbounded`, `NoInterior` or `NotConverged`.
     """
-    began = time.process_time()
     row = algorithm(method) if isinstance(method, str) else method
     step, smooth, strong, start, spread = (Fraction(value) for value in (eta, L, mu, radius, heterogeneity))
     setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
+    return solve_setting(setting, progress=progress)
+
+
+def solve_setting(setting: Setting, *, progress: Callable[[float], None] | None = None) -> WorstCase:
+    """As `worst_case`."""
+    began = time.process_time()
     problem = pose(setting)
     with one_thread():
-        solution, certificate = solve_and_prove(problem, period=E, progress=progress)
+        solution, certificate = solve_and_prove(problem, period=setting.E, progress=progress)
         attained = attain(setting, problem, solution)
     value = solution.value * float(setting.factor)
     return WorstCase(setting, attained, certificate, value, time.process_time() - began)

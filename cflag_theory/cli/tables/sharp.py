@@ -8,6 +8,7 @@ from fractions import Fraction
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 from cflag_theory.studies.worst_cases.ranges import Interval
 
@@ -30,6 +31,16 @@ def sharp(found: Sharp, *, details: bool) -> None:
     _legend(console, found.rows)
     _ranges(console, found.ranges)
     _lemma3(console, found.union, found.union_limit)
+
+
+def worst(found: Shown, *, details: bool) -> None:
+    """The interval of a worst case, for whom it holds, and what is assumed."""
+    console, sheet = Page(_WIDTH), found.sheet()
+    console.say(sheet.line, style="bold")
+    console.print()
+    console.table(sheet.head, [(name, number(value)) for name, value in sheet.rows])
+    for note in sheet.notes if details else ():
+        console.say(note)
 
 
 _HOW = {
