@@ -8,23 +8,28 @@ h_j = f_j - ||g_j||^2 / 2 has the values f_j and gradients g_j at x_j whenever a
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.problems import finite_sum
 from cflag_theory.kernels.simulation import simulate
 from cflag_theory.worstcase.methods import DISTANCE, LEAST, SMOOTH, VALUE, Setting
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.programme import Points
 from cflag_theory.worstcase.solving import NotConverged, Solution
+from cflag_theory.worstcase.vectors import NotLinear
 
 #: Eigenvalues of a Gram matrix below this share of the largest are taken for 0.
 _RANK = 1e-13
 #: How far hypotheses may be exceeded before other clients are tried.
 _CLOSE = 1e-5
+#: How far a run may be from its trace; the solver's gradients are right to about the root of its tolerance.
+_SAME = 5e-3
 #: Steps of the search for the weights, and how far their optimality conditions may fail.
 _STEPS, _OPTIMAL = 10_000, 1e-14
 
@@ -193,14 +198,31 @@ def _attain(setting: Setting, problem: Problem, solution: Solution, share: float
         functions = tuple(one.tilted(-rest) for one in functions)
     iterates = run(setting, functions, start)
     value, scale = measured(setting, functions, iterates)
+    if share == 1 and isinstance(setting.row, OwnAlgorithm):
+        _require_same(problem, solution, iterates)
     return Attained(value, functions, iterates, scale)
+
+
+def _require_same(problem: Problem, solution: Solution, iterates: Array) -> None:
+    """Raise where a user's steps have gone elsewhere than their trace: they draw, write into x, or look at numbers."""
+    root = _root(solution.grams[0])
+    traced = np.zeros_like(iterates)
+    for row, point in zip(traced, problem.shared, strict=True):
+        for k, value in point.mean.items():
+            row[: root.shape[1]] += float(value) * root[k]
+    away = float(np.abs(iterates - traced).max())
+    if away > _SAME * max(1.0, float(np.abs(traced).max())):
+        raise NotLinear(
+            f"on the worst functions the steps end {away:.2g} away from where they were traced: they draw at "
+            "random, write into a vector, or look at numbers"
+        )
 
 
 def run(setting: Setting, functions: tuple[WorstFunction, ...], start: Array) -> Array:
     """x_0, ..., x_T of the row on these functions, in units of L = 1."""
     data = [[one] for one in functions]
     problem = finite_sum((_value, _gradient), past=data, current=data, start=start, L=1.0, L_component=1.0)
-    row = replace(setting.row, proximal=setting.row.proximal / setting.L)
+    row = replace(setting.row, proximal=Fraction(setting.row.proximal) / setting.L)
     trace = simulate(
         problem,
         row,

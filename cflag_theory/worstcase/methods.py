@@ -13,7 +13,9 @@ from typing import Any
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.algorithms import CONSTANT, CONTROL, NO_PAST, PRINTED, TRACKING, Algorithm
 from cflag_theory.kernels.numbers import is_integer
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.worstcase.model import Function, Problem
+from cflag_theory.worstcase.tracing import Traced
 from cflag_theory.worstcase.vectors import Form, NotLinear, Vector, square
 
 CONVEX, STRONGLY_CONVEX, SMOOTH = CLASSES = ("convex", "strongly-convex", "smooth")
@@ -59,11 +61,13 @@ class Setting:
                 "min-grad"
             )
         row = self.row
-        if row.memory or row.adaptive != CONSTANT or row.server == PRINTED or row.past != NO_PAST or row.own:
+        if row.memory or row.adaptive != CONSTANT or row.server == PRINTED or row.past != NO_PAST:
             raise NotLinear(
-                f"the worst case of {row.name!r} is not covered: it uses memory, past objectives, rates that are "
-                "adapted to the round, or functions of your own"
+                f"the worst case of {row.name!r} is not covered: it uses memory, past objectives, or rates that are "
+                "adapted to the round"
             )
+        if isinstance(row, OwnAlgorithm) and self.L != 1:
+            raise InvalidInput(f"L is {self.L}: for steps of your own use units in which it is 1")
 
     @property
     def apart(self) -> bool:
@@ -152,12 +156,13 @@ def _measures(setting: Setting, function: Function, iterates: list[Vector]) -> l
 def play(setting: Setting, function: Function, x: Vector) -> list[Vector]:
     """x_1, ..., x_T: the loop of `kernels.reference`, for clients that use their full gradients."""
     row, step, E = setting.row, setting.step, setting.E
+    own = Traced(row, x, step=step, E=E, T=setting.T) if isinstance(row, OwnAlgorithm) else None
     W, rate, gamma = (Fraction(value) for value in (row.proximal, row.server_rate, row.momentum))
     control, momentum = Vector(), Vector()
     # The row's weight is in units of the user's L.
     W = W / setting.L
     found: list[Any] = []
-    for _ in range(setting.T):
+    for t in range(setting.T):
         at_start = function.gradient(x)
         u = Vector()
         if row.correction == TRACKING:
@@ -165,12 +170,16 @@ def play(setting: Setting, function: Function, x: Vector) -> list[Vector]:
         elif row.correction == CONTROL:
             u = control.averaged - control
         local = x
-        for _ in range(E):
+        for k in range(E):
+            if own is not None and own.local is not None:
+                local = own.step(function, t, k, x, local)
+                continue
             direction = function.gradient(local) + W * (local - x) + u
             local = local - step * ((1 - gamma) * direction + gamma * momentum)
         if row.correction == CONTROL:
             control = control - control.averaged + (x - local) / (step * E)
-        x = x + rate * (local - x).averaged
+        moved = (local - x).averaged
+        x = own.serve(t, x, moved) if own is not None and own.server is not None else x + rate * moved
         momentum = (1 - gamma) * at_start.averaged + gamma * momentum
         found.append(x)
     return found

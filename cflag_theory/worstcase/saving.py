@@ -43,7 +43,11 @@ def record(found: WorstCase) -> dict[str, Any]:
 
 def _described(setting: Setting) -> dict[str, Any]:
     numbers = {name: str(getattr(setting, name)) for name in _NUMBERS}
-    row = {name: value if isinstance(value := getattr(setting.row, name), str) else str(value) for name in _ROW}
+    row: dict[str, Any] = {
+        name: value if isinstance(value := getattr(setting.row, name), str) else str(value) for name in _ROW
+    }
+    if setting.row.own:
+        row |= {"own": setting.row.own}
     others = {name: value for name, value in asdict(setting).items() if name not in (*_NUMBERS, "row")}
     return {"row": row, **numbers, **others}
 
@@ -59,6 +63,8 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
     try:
         described = dict(data["setting"])
         row: dict[str, Any] = dict(described.pop("row"))
+        if "own" in row:
+            raise InvalidInput(f"{row['name']!r} is your own method, and its file is not kept here: solve it again")
         row |= {name: Fraction(row[name]) for name in _ROW[3:]}
         numbers: dict[str, Any] = {name: Fraction(described.pop(name)) for name in _NUMBERS}
         setting = Setting(row=Algorithm(**row), **numbers, **described)
@@ -106,7 +112,8 @@ def kept_worst_case(
     setting: Setting, *, progress: Callable[[float], None] | None = None, anew: bool = False
 ) -> WorstCase:
     """The worst case, from the user's cache folder if this version has solved it, where it is checked again."""
-    folder = cache_folder()
+    # Steps of a user's own are run, and their file may have changed.
+    folder = None if setting.row.own else cache_folder()
     sources = source_hash(Path(__file__).parent)
     key = hashlib.sha256(json.dumps([_described(setting), sources], sort_keys=True).encode()).hexdigest()[:24]
     path = None if folder is None else folder / f"worst-{key}.json"

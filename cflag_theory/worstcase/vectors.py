@@ -78,6 +78,10 @@ class Vector:
     def __getattr__(self, name: str) -> Any:
         raise NotLinear(f"a vector has no {name!r} here: only sums, differences and multiples by numbers are linear")
 
+    def copy(self) -> Vector:
+        """The vector itself, which nothing changes."""
+        return self
+
     @property
     def key(self) -> tuple[tuple[tuple[int, Fraction], ...], tuple[tuple[int, Fraction], ...]]:
         """What equal vectors have in common."""

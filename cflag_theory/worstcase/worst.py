@@ -10,7 +10,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
-from cflag_theory.kernels.algorithms import Algorithm, algorithm
+from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
@@ -146,7 +147,8 @@ def worst_case(
     Parameters
     ----------
     method : str or Algorithm
-        A row of the algorithm table, or its name. "fedavg" and other rows that draw components use full gradients here.
+        A row of the algorithm table, `own_algorithm(...)`, or the name of one. "fedavg" and other rows that draw
+        components use full gradients here.
     E, T : int
         Local steps and rounds.
     eta : Fraction or int

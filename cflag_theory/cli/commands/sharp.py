@@ -38,7 +38,8 @@ def sharp_command(
         bool, typer.Option("--pep", help="Also by semidefinite programming, proved in fractions; n E up to 20 only.")
     ] = False,
     algorithm: Annotated[
-        str | None, typer.Option(help="Instead: the worst case of a whole run, fedavg, fedtrack, scaffold, ....")
+        str | None,
+        typer.Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name."),
     ] = None,
     rounds: Annotated[int | None, typer.Option("--T", help="Rounds of the run.")] = None,
     eta: Annotated[str | None, typer.Option(help="Step size of its local steps, such as 1/10.")] = None,
@@ -156,7 +157,7 @@ def _worst_case(
     format: Format,
 ) -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
-    from cflag_theory.kernels.algorithms import algorithm
+    from cflag_theory.kernels.own.algorithms import algorithm
     from cflag_theory.worstcase.methods import Setting
     from cflag_theory.worstcase.saving import kept_worst_case, read, record
 
