@@ -16,6 +16,8 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+import numpy as np
+
 from cflag_theory.errors import InvalidInput
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.solving import NotConverged, Solution, Unsolved, refusal, solve
@@ -23,6 +25,8 @@ from cflag_theory.worstcase.vectors import Form, Pair
 
 #: Multipliers are rounded to this many decimals.
 _DIGITS = 16
+#: Rows up to which a matrix is decided by its minors, and bits of what is compared with larger ones.
+_SMALL, _BITS = 24, 70
 #: Of the gap, in units in which bounds are 1; tried in turn.
 _TOLERANCES = (1e-7, 1e-6, 1e-5, 1e-4)
 
@@ -104,24 +108,44 @@ def combined(problem: Problem, certificate: Certificate) -> Form:
 
 
 def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
-    """Whether all leading minors are positive, by elimination in whole numbers without fractions (Bareiss)."""
-    common = lcm(*(value.denominator for value in part.values())) if part else 1
+    """Whether the matrix is positive definite, decided in whole numbers; large ones that are nearly singular count as not.
+
+    Off the diagonal a coefficient stands for two entries.
+    """
+    common = 2 * lcm(*(value.denominator for value in part.values()))
     A = [[0] * size for _ in range(size)]
     for (k, j), value in part.items():
-        # Off the diagonal a coefficient stands for two entries: the matrix is twice the symmetric one.
-        A[k][j] = A[j][k] = int(value * common) * (2 if k == j else 1)
+        A[k][j] = A[j][k] = int(value * common) // (1 if k == j else 2)
+    return _minors_are_positive(A) if size <= _SMALL else _is_near_a_square(A, common)
+
+
+def _minors_are_positive(A: list[list[int]]) -> bool:
+    """Whether all leading minors are, by elimination without fractions (Bareiss)."""
     before = 1
-    for k in range(size):
+    for k in range(len(A)):
         pivot = A[k][k]
         if pivot <= 0:
             return False
-        for i in range(k + 1, size):
+        for i in range(k + 1, len(A)):
             row, factor = A[i], A[i][k]
             for j in range(k + 1, i + 1):
                 # Every quotient is whole: it is a minor.
                 row[j] = (pivot * row[j] - factor * A[j][k]) // before
         before = pivot
     return True
+
+
+def _is_near_a_square(A: list[list[int]], common: int) -> bool:
+    """Whether A - common G G' has a dominant diagonal for a G of binary fractions, which floats propose."""
+    floats = np.array([[value / common for value in row] for row in A])
+    low = float(np.linalg.eigvalsh(floats)[0])
+    try:
+        G = np.linalg.cholesky(floats - low / 2 * np.eye(len(A)))
+    except np.linalg.LinAlgError:
+        return False
+    whole = np.array([[round(value * 2.0**_BITS) for value in row] for row in G.tolist()], dtype=object)
+    rest = 4**_BITS * np.array(A, dtype=object) - common * (whole @ whole.T)
+    return all(2 * row[k] > sum(map(abs, row)) for k, row in enumerate(rest.tolist()))
 
 
 def prove(problem: Problem, solution: Solution) -> Certificate:

@@ -189,11 +189,27 @@ def test_a_certificate_of_another_round_is_rejected(change):
     assert faults(pose(replace(setting, **change)), certificate) != []
 
 
-def test_matrices_are_told_apart_exactly():
+def diagonal(size, last):
+    """A matrix of ones plus the identity, but for its last entry, which decides."""
+    entries = {(k, j): Q(2) for k in range(size) for j in range(k + 1, size)}
+    return entries | {(k, k): Q(2) for k in range(size - 1)} | {(size - 1, size - 1): last}
+
+
+@pytest.mark.parametrize("size", [2, 5, 24, 25, 40])
+def test_matrices_are_told_apart_exactly(size):
+    # The last pivot is last - 1 + 1/size.
+    limit, tiny = 1 - Q(1, size), Q(1, 10**9)
+    assert positive_definite(diagonal(size, limit + tiny), size)
+    for last in (limit, limit - tiny, Q(0), Q(-1)):
+        assert not positive_definite(diagonal(size, last), size)
+    assert not positive_definite({(0, 0): Q(1)}, size)
+    assert positive_definite({}, 0)
+
+
+def test_small_matrices_are_told_apart_however_near_they_are():
     tiny = Q(1, 10**30)
     assert positive_definite({(0, 0): Q(1), (0, 1): Q(2), (1, 1): Q(1) + tiny}, 2)
     assert not positive_definite({(0, 0): Q(1), (0, 1): Q(2), (1, 1): Q(1)}, 2)
-    assert not positive_definite({(0, 0): Q(1)}, 2)
 
 
 def posed(change):
