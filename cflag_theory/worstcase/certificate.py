@@ -108,7 +108,7 @@ def combined(problem: Problem, certificate: Certificate) -> Form:
 
 
 def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
-    """Whether the matrix is positive definite, decided in whole numbers; large ones that are nearly singular count as not.
+    """Whether the matrix is positive definite, in whole numbers; a large one that is nearly singular counts as not.
 
     Off the diagonal a coefficient stands for two entries.
     """

@@ -11,13 +11,16 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import algorithm
-from cflag_theory.worstcase.attaining import WorstFunction, measured, run
+from cflag_theory.kernels.own.problems import finite_sum
+from cflag_theory.kernels.simulation import simulate
+from cflag_theory.worstcase.attaining import WorstFunction, _root, measured, run
 from cflag_theory.worstcase.certificate import Certificate, faults, positive_definite, prove
 from cflag_theory.worstcase.methods import Setting, pose
+from cflag_theory.worstcase.programme import Points
 from cflag_theory.worstcase.solving import NoInterior, NotConverged, Unbounded, solve
 from cflag_theory.worstcase.threads import _libraries, one_thread
 from cflag_theory.worstcase.vectors import NotLinear, Vector, square
-from cflag_theory.worstcase.worst import worst_case
+from cflag_theory.worstcase.worst import best_step, worst_case
 
 Q = Fraction
 TENTH, HALF, THIRD = Q(1, 10), Q(1, 2), Q(1, 3)
@@ -121,6 +124,48 @@ def exceed(name, runs):
             value, _ = measured(found.setting, functions, run(found.setting, functions, rng.normal(size=d)))
             largest = max(largest, value)
         assert 0 < largest <= float(found.upper)
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (0.25, 0.25, 0.25, 0.25), (0.4, 0.4, 0.1, 0.1)])
+def test_more_clients_of_unequal_weights_reach_the_same_value(weights):
+    """Unit vectors u_i with sum_i p_i u_i = 0 turn the one deviation into those of all clients."""
+    setting = Setting(algorithm("fedavg"), 2, 2, TENTH)
+    problem = pose(setting)
+    solution = solve(problem)
+    points = Points(problem)
+    values = solution.values[points.values[0]]
+    means, owns = (_root(gram) for gram in solution.grams)
+    functions = []
+    for u in closed_polygon(np.array(weights)):
+        x, g = (
+            np.concatenate([rows[0] @ means, u[0] * (rows[1] @ owns), u[1] * (rows[1] @ owns)], axis=1)
+            for rows in (points.x[0], points.g[0])
+        )
+        functions.append(WorstFunction.through(x, g, values, 0.0))
+    start = np.zeros(len(functions[0].tilt))
+    start[: means.shape[1]] = means[0]
+    data = [[one] for one in functions]
+    both = (lambda x, one: one.value(x), lambda x, one: one.gradient(x))
+    many = finite_sum(both, past=data, current=data, start=start, L=1.0, L_component=1.0, p=list(weights))
+    trace = simulate(many, "fedavg", beta=0.1, local_steps=2, rounds=2, engine="reference", diagnostics="none")
+    best = sum(p * one.value(0 * start) for p, one in zip(weights, functions, strict=True))
+    assert trace.end["g"][0] - best == pytest.approx(float(worst_case(E=2, T=2, eta=TENTH).upper), abs=1e-6)
+    apart = sum(
+        p * one.gradient(0 * start) @ one.gradient(0 * start) for p, one in zip(weights, functions, strict=True)
+    )
+    assert apart == pytest.approx(1, abs=1e-5)
+
+
+def closed_polygon(p):
+    """Unit vectors with weighted sum zero: opposite groups of equal weight, or two clients turned against the rest."""
+    rest = p[2:].sum()
+    cosine = (p[0] ** 2 + rest**2 - p[1] ** 2) / (2 * p[0] * rest)
+    first = np.array([-cosine, np.sqrt(max(0.0, 1 - cosine**2))])
+    second = -(p[0] * first + rest * np.array([1.0, 0.0])) / p[1]
+    found = [first, second, *([np.array([1.0, 0.0])] * (len(p) - 2))]
+    assert np.allclose([np.linalg.norm(one) for one in found], 1)
+    assert np.allclose(p @ np.array(found), 0)
+    return found
 
 
 def test_worst_functions_are_of_the_class():
@@ -285,3 +330,14 @@ def test_threads_are_as_before_afterwards():
     with one_thread():
         assert all(get() == 1 for get, _ in _libraries())
     assert [get() for get, _ in _libraries()] == before
+
+
+def test_the_best_step_is_found():
+    # Gradient descent, T = 1, one client: 1/(4h + 2) up to 3/2, (1 - h)^2/2 beyond, and the two are equal at 1.5.
+    setting = Setting(algorithm("local_gd"), 1, 1, Q(1), clients=1)
+    assert float(best_step(setting).eta) == pytest.approx(1.5, rel=0.02)
+    setting = Setting(algorithm("fedavg"), 3, 2, Q(1))
+    best = best_step(setting)
+    least = solve(pose(best)).value
+    for factor in (Q(9, 10), Q(11, 10)):
+        assert solve(pose(replace(best, eta=best.eta * factor))).value > least

@@ -42,7 +42,7 @@ def sharp_command(
         typer.Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name."),
     ] = None,
     rounds: Annotated[int | None, typer.Option("--T", help="Rounds of the run.")] = None,
-    eta: Annotated[str | None, typer.Option(help="Step size of its local steps, such as 1/10.")] = None,
+    eta: Annotated[str | None, typer.Option(help="Step size of its local steps, such as 1/10, or best.")] = None,
     L: Annotated[str | None, typer.Option("--L", help="Smoothness of the clients' functions; default: 1.")] = None,
     mu: Annotated[str | None, typer.Option(help="Strong convexity, for --class strongly-convex.")] = None,
     kind: Annotated[
@@ -160,6 +160,7 @@ def _worst_case(
     from cflag_theory.kernels.own.algorithms import algorithm
     from cflag_theory.worstcase.methods import Setting
     from cflag_theory.worstcase.saving import kept_worst_case, read, record
+    from cflag_theory.worstcase.worst import best_step
 
     if out is not None:
         take_folder(out)
@@ -176,11 +177,16 @@ def _worst_case(
             algorithm(str(name), **{key: _number(key, text) for key, text in row.items() if text is not None}),
             local_steps[0],
             of_run["T"],
-            _number("eta", of_run["eta"]),
+            Fraction(1) if of_run["eta"] == "best" else _number("eta", of_run["eta"]),
             **{key: value for key, value in words.items() if value is not None},
         )
         with progress_bar("relaxed programs", None) as advance:
-            found = kept_worst_case(setting, progress=lambda value: advance(1, f"at {value:.6g}"), anew=anew)
+
+            def told(value: float) -> None:
+                advance(1, f"at {value:.6g}")
+
+            setting = best_step(setting, progress=told) if of_run["eta"] == "best" else setting
+            found = kept_worst_case(setting, progress=told, anew=anew)
     results = found.to_json()
     show_study(
         results,
