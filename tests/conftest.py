@@ -32,7 +32,7 @@ LONGEST = tuple(
     f"test_{name}.py"
     for name in (
         *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
-        *("report", "cuda", "performance", "falsify_planted", "third_paper", "framework", "repairing"),
+        *("report", "cuda", "falsify_planted", "third_paper", "framework", "repairing"),
     )
 )
 

@@ -62,7 +62,7 @@ def imports() -> list[Import]:
 
 
 #: Libraries that are loaded only by who needs them.
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "PEPit", "distributed", "PIL", "pandas"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "distributed", "PIL", "pandas"}
 #: Not installed everywhere: a folder of its own loads it, and nobody loads that folder unasked.
 OPTIONAL_FOLDERS = {"bridge": "torch", "pytest_plugin": "pytest"}
 
@@ -157,7 +157,7 @@ def test_files_are_loaded_without_pickles():
                 assert ast.unparse(options["allow_pickle"]) == "False", path
 
 
-DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn", "PEPit": "pepit", "PIL": "pillow"}
+DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn", "PIL": "pillow"}
 
 
 def test_every_library_is_declared_and_every_declared_library_is_imported():

@@ -31,6 +31,7 @@ FOLDERS = (
     "figures",
     "bridge",
     "falsify",
+    "worstcase",
     "verify",
     "studies",
     "conform",

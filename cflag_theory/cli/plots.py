@@ -21,6 +21,7 @@ STORED = (
     "step_sizes.json",
     "forgetting.json",
     "tasks.json",
+    "worst_case.json",
 )
 FIGURES = ("series", "curves", "map")
 

@@ -26,6 +26,7 @@ _HOME = {
     "Picture": "style",
     "save": "style",
     "sharp_figure": "sharp",
+    "worst_case_figure": "worst_case",
     "step_sizes_figure": "step_sizes",
     "curves_figure": "sweep",
     "map_figure": "sweep",

@@ -103,7 +103,7 @@ def _exact(
         evidence += check.further(subject, seed, count)
     if level == "full":
         from cflag_theory.verify.directed import directed
-        from cflag_theory.verify.performance import worst_case_evidence
+        from cflag_theory.verify.worst_cases import worst_case_evidence
 
         evidence += directed(subject, seed, count)
         evidence += worst_case_evidence(subject)
@@ -191,8 +191,8 @@ def verify(
     seed : int
         Of the random runs; the same seed gives the same verdicts and figures.
     level : str
-        "quick" or "full": how many random runs; "full" has the falsifier search every statement too, and asks
-        performance estimation where the extra `pep` is installed.
+        "quick" or "full": how many random runs; "full" has the falsifier search every statement too, and proves
+        exact worst cases of small instances.
     jobs : int, optional
         Processes; by default all usable cores. The verdicts do not depend on it.
     prover : str, optional

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import DetailsOption, Format, FormatOption, progress_bar, show_study, take_folder
+from cflag_theory.cli.shell import (
+    DetailsOption,
+    Format,
+    FormatOption,
+    RecheckOption,
+    progress_bar,
+    show_study,
+    take_folder,
+)
+from cflag_theory.errors import InvalidInput
 
 
 def sharp_command(
@@ -25,16 +35,66 @@ def sharp_command(
         typer.Option(help="worst, cyclic, repeated, or the components refreshed at k = 1, ..., E - 1, such as 0,1,0."),
     ] = "worst",
     pep: Annotated[
-        bool, typer.Option("--pep", help="Also by performance estimation, n E up to 20 only; needs the extra pep.")
+        bool, typer.Option("--pep", help="Also by semidefinite programming, proved in fractions; n E up to 20 only.")
     ] = False,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name."),
+    ] = None,
+    rounds: Annotated[int | None, typer.Option("--T", help="Rounds of the run.")] = None,
+    eta: Annotated[str | None, typer.Option(help="Step size of its local steps, such as 1/10, or best.")] = None,
+    L: Annotated[str | None, typer.Option("--L", help="Smoothness of the clients' functions; default: 1.")] = None,
+    mu: Annotated[str | None, typer.Option(help="Strong convexity, for --class strongly-convex.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--class", help="convex, strongly-convex or smooth; default: convex.")
+    ] = None,
+    radius: Annotated[
+        str | None, typer.Option(help="Bounds ||x_0 - x*||, for smooth functions F(x_0) - F(x_T); default: 1.")
+    ] = None,
+    heterogeneity: Annotated[
+        str | None, typer.Option(help="Bounds the mean of ||grad f_i(x*)||^2; default: 1.")
+    ] = None,
+    measure: Annotated[str | None, typer.Option(help="f, distance, grad or min-grad; default: f.")] = None,
+    clients: Annotated[int | None, typer.Option("--N", help="Clients: 1, or more, which are all alike.")] = None,
+    server_rate: Annotated[str | None, typer.Option(help="Factor of the server's step; default: 1.")] = None,
+    proximal: Annotated[str | None, typer.Option(help="Weight of the proximal term, as in fedprox.")] = None,
+    check: Annotated[Path | None, typer.Option(help="Instead: check a worst_case.json again, proof and run.")] = None,
+    recheck: RecheckOption = False,
     details: DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for sharp.json, sharp.png and sharp.svg.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for sharp.json, or worst_case.json, and its figure as png and svg.")
+    ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Compare the constants of Lemmas 12 to 16 with exact ones.
+    """Compare the constants of Lemmas 12 to 16 with exact ones, or find the worst case of a method's run.
 
-    Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3.
+    Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3. A method's worst
+    case is an interval: its upper end is proved in fractions, and a run on explicit functions attains its lower end.
     """
+    of_run = {
+        "T": rounds,
+        "eta": eta,
+        "L": L,
+        "mu": mu,
+        "class": kind,
+        "radius": radius,
+        "heterogeneity": heterogeneity,
+    }
+    of_run |= {"measure": measure, "N": clients, "server-rate": server_rate, "proximal": proximal}
+    if algorithm is not None or check is not None:
+        of_lemmas = {
+            "n": n,
+            "step": step,
+            "pep": pep or None,
+            "LEMMAS": lemmas,
+            "order": order if order != "worst" else None,
+        }
+        _refuse(of_lemmas, "--algorithm and --check")
+        if check is not None:
+            _refuse(of_run | {"E": local_steps, "algorithm": algorithm}, "--check")
+        _worst_case(algorithm, local_steps, of_run, check, anew=recheck, details=details, out=out, format=format)
+        return
+    _refuse(of_run, "the lemmas", "add --algorithm, or")
     from cflag_theory.cli.tables import sharp as tables_sharp
     from cflag_theory.studies.worst_cases.constants import (
         LOCAL_STEPS,
@@ -77,3 +137,75 @@ def sharp_command(
         kept=results | {"curves": curves},
         allow_nan=False,
     )
+
+
+def _refuse(given: dict[str, Any], other: str, remedy: str = "") -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(f"--{name} does not go with {other}: {remedy} leave it out".replace(":  ", ": "))
+
+
+def _worst_case(
+    name: str | None,
+    local_steps: list[int] | None,
+    of_run: dict[str, Any],
+    file: Path | None,
+    *,
+    anew: bool,
+    details: bool,
+    out: Path | None,
+    format: Format,
+) -> None:
+    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.kernels.own.algorithms import algorithm
+    from cflag_theory.worstcase.methods import Setting
+    from cflag_theory.worstcase.saving import kept_worst_case, read, record
+    from cflag_theory.worstcase.worst import best_step
+
+    if out is not None:
+        take_folder(out)
+    if file is not None:
+        found = read(file)
+    else:
+        row = {"server_rate": of_run["server-rate"], "proximal": of_run["proximal"]}
+        numbers = {key: of_run[key] for key in ("L", "mu", "radius", "heterogeneity")}
+        words: dict[str, Any] = {"kind": of_run["class"], "measure": of_run["measure"], "clients": of_run["N"]}
+        if local_steps is None or len(local_steps) != 1 or of_run["T"] is None or of_run["eta"] is None:
+            raise InvalidInput("a worst case needs one --E, --T and --eta: give all three")
+        words |= {key: _number(key, text) for key, text in numbers.items() if text is not None}
+        setting = Setting(
+            algorithm(str(name), **{key: _number(key, text) for key, text in row.items() if text is not None}),
+            local_steps[0],
+            of_run["T"],
+            Fraction(1) if of_run["eta"] == "best" else _number("eta", of_run["eta"]),
+            **{key: value for key, value in words.items() if value is not None},
+        )
+        with progress_bar("relaxed programs", None) as advance:
+
+            def told(value: float) -> None:
+                advance(1, f"at {value:.6g}")
+
+            setting = best_step(setting, progress=told) if of_run["eta"] == "best" else setting
+            found = kept_worst_case(setting, progress=told, anew=anew)
+    results = found.to_json()
+    show_study(
+        results,
+        out,
+        "worst_case",
+        format=format,
+        shown=[found],
+        table=tables_sharp.worst,
+        details=details,
+        rest="What is assumed",
+        kept=None if out is None else record(found),
+        allow_nan=False,
+    )
+
+
+def _number(name: str, text: str) -> Fraction:
+    from cflag_theory.kernels.numbers import fraction
+
+    try:
+        return fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise InvalidInput(f"--{name} is {text!r}: use a number such as 1/10 or 0.25") from None

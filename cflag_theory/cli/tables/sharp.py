@@ -8,6 +8,7 @@ from fractions import Fraction
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 from cflag_theory.studies.worst_cases.ranges import Interval
 
@@ -30,6 +31,16 @@ def sharp(found: Sharp, *, details: bool) -> None:
     _legend(console, found.rows)
     _ranges(console, found.ranges)
     _lemma3(console, found.union, found.union_limit)
+
+
+def worst(found: Shown, *, details: bool) -> None:
+    """The interval of a worst case, for whom it holds, and what is assumed."""
+    console, sheet = Page(_WIDTH), found.sheet()
+    console.say(sheet.line, style="bold")
+    console.print()
+    console.table(sheet.head, [(name, number(value)) for name, value in sheet.rows])
+    for note in sheet.notes if details else ():
+        console.say(note)
 
 
 _HOW = {
@@ -138,7 +149,7 @@ def _legend(console: Page, rows: Sequence[Row]) -> None:
         "quadratic needs, run in exact arithmetic. all n, E: the limit of the worst cases as n and E grow.",
     ]
     if any(row.pep is not None for row in rows):
-        lines.append("solved: the worst case by semidefinite programming; not for Lemma 12 and not for one local step.")
+        lines.append("solved: by semidefinite programming, proved in fractions; not for Lemma 12 or one local step.")
     if not all(row.in_range for row in rows):
         lines.append("* outside the range of step sizes for which the lemma is printed, or proved in the paper.")
     if any(row.worst != row.met for row in rows):

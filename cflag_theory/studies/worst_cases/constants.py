@@ -25,7 +25,7 @@ from cflag_theory.verify.instances.recursions import check_order, check_positive
 STEPS = (Fraction(1, 12), Fraction(1, 4), Fraction(1), Fraction(2), Fraction(4))
 #: n and E by default.
 SIZES, LOCAL_STEPS = (1, 8), (4, 16)
-#: The same for the command where performance estimation is asked for.
+#: The same for the command where worst cases are to be solved.
 SOLVED_SIZES, SOLVED_LOCAL_STEPS = (1, 2), (4,)
 #: Orders that have a name; "worst" is the worst for each lemma.
 ORDERS = ("worst", "cyclic", "repeated")
@@ -37,7 +37,7 @@ MOST_COMPONENTS, MOST_GRADIENTS = 1_000, 20_000
 MOST_U, LEAST_U = 200, Fraction(1, 10**6)
 _PLACES = f"use a number from {LEAST_U} to {MOST_U}"
 _DIGITS = 100
-#: n E up to which a case is solved by performance estimation, in seconds.
+#: n E up to which a case is solved, in seconds.
 MOST_SOLVED = 20
 
 
@@ -65,8 +65,7 @@ def sharp(
         The refreshes at k = 1, ..., E - 1: the worst order for each lemma, the components in turn, one component
         again and again, or E - 1 components from 0 to n - 1 for the only E.
     pep : bool
-        Also solve every case, except those of Lemma 12, by performance estimation, which the extra "pep" needs; small n
-        and E only.
+        Also solve every case, except those of Lemma 12, and prove the worst case in fractions; small n and E only.
     progress : callable, optional
         Called with a few words after each row and each range.
 
@@ -75,8 +74,8 @@ def sharp(
     InvalidInput
         An unknown lemma or order, sizes below 1, more than `MOST_STEPS` local steps, `MOST_COMPONENTS` components or
         `MOST_GRADIENTS` of n E, a step size that is not a fraction from `LEAST_U` to `MOST_U`.
-    MissingExtra
-        pep is asked for and not installed.
+    Unsolved
+        The solver of a case gives no answer.
     """
     chosen = choose(lemmas)
     sizes = list(dict.fromkeys(check_size("n", one, 1) for one in n))
@@ -108,7 +107,7 @@ def sharp(
             _order(order, size, E)
             if pep and size * E > MOST_SOLVED:
                 raise InvalidInput(
-                    f"n = {size} with E = {E} is too large for performance estimation: use n E of at most {MOST_SOLVED}"
+                    f"n = {size} with E = {E} is too large to be solved: use n E of at most {MOST_SOLVED}"
                 )
     rows, ends = [], []
     for lemma in chosen:
@@ -176,25 +175,19 @@ def _row(lemma: Lemma, n: int, local_steps: int, u: Fraction, order: str | Seque
 
 
 def _estimated(lemma: Lemma, order: tuple[int, ...], n: int, local_steps: int, u: Fraction) -> float | None:
-    """The constant by performance estimation, at the k that needs it for those that are about one k."""
-    from cflag_theory.verify.performance.local import solve_local_steps
+    """The constant by a proved worst case, at the k that needs it for those that are about one k."""
+    from cflag_theory.worstcase.local_steps import solve_local_steps
 
     if lemma.estimated is None or local_steps < 2:
         return None
-    quantity = {
-        "drift": "drift",
-        "error": "iag_error",
-        "gradient_sum": "sum_gradients",
-        "error_sum": "sum_errors",
-    }[lemma.quantity]
-    scale, E = float(u), local_steps
+    E = local_steps
     at = None
     if lemma.quantity == "error":
         # A given order can refresh what was stale before its last step.
         errors = local_worst(order, n=n, step=u / E).error
         at = max(range(1, E), key=errors.__getitem__)
-    value = float(solve_local_steps(n=n, E=E, step=u, order=(0, *order), quantity=quantity, k=at).value)
-    return lemma.estimated(value, E, scale)
+    found = solve_local_steps(order, n=n, u=u, quantity=lemma.quantity, k=at)
+    return lemma.estimated(found.value, E, float(u))
 
 
 def _lemma3(local_steps: int) -> Union:

@@ -37,7 +37,7 @@ class Row:
     met: Fraction
     #: Fractions around the least constant that serves every n, E and order at this u.
     supremum: Interval
-    #: The constant by performance estimation, where it was asked for.
+    #: The constant by a worst case that is proved in fractions, where it was asked for.
     pep: float | None = None
 
     @property

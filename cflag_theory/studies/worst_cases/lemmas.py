@@ -48,7 +48,7 @@ class Lemma:
         shift and a function of e and x: the least constant for every n, E and order is its value at x = max(u, shift)
         and e = exp(x - shift). None for Lemma 12, of which only bounds are proved.
     estimated : callable or None
-        The constant by a number of performance estimation, with E and u.
+        The constant by a worst case that the solver found, with E and u.
     """
 
     id: str

@@ -1,0 +1,234 @@
+"""An upper bound proved in fractions: multipliers that combine the conditions to measure <= bound.
+
+The proof is the identity
+
+    sum_k w_k measure_k + <A, M> + <B, D> = bound + sum_c y_c condition_c,
+    w >= 0 and y >= 0, sum_k w_k = 1, A and B positive definite,
+
+in which every condition is at most 0. How the multipliers were found does not matter: `faults` looks at nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.worstcase.model import Problem
+from cflag_theory.worstcase.solving import NotConverged, Solution, Unsolved, refusal, solve
+from cflag_theory.worstcase.vectors import Form, Pair
+
+#: Multipliers are rounded to this many decimals.
+_DIGITS = 16
+#: Rows up to which a matrix is decided by its minors, and bits of what is compared with larger ones.
+_SMALL, _BITS = 24, 70
+#: Of the gap, in units in which bounds are 1; tried in turn.
+_TOLERANCES = (1e-7, 1e-6, 1e-5, 1e-4)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Multipliers of pair conditions, of the other conditions and of the measures, and the bound that they prove."""
+
+    pairs: Mapping[tuple[int, int, int], Fraction]
+    rows: Sequence[Fraction]
+    measures: Sequence[Fraction]
+    bound: Fraction
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; fractions as text."""
+        return {
+            "pairs": [[*pair, str(value)] for pair, value in self.pairs.items()],
+            "rows": [str(value) for value in self.rows],
+            "measures": [str(value) for value in self.measures],
+            "bound": str(self.bound),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Certificate:
+        """What `to_json` wrote; nothing of it is trusted before `faults` has looked at it."""
+        try:
+            pairs = {(int(q), int(i), int(j)): Fraction(value) for q, i, j, value in data["pairs"]}
+            rows, measures = ([Fraction(value) for value in data[name]] for name in ("rows", "measures"))
+            return cls(pairs, rows, measures, Fraction(data["bound"]))
+        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise InvalidInput(f"this is no certificate ({error!r}): give the file that cflag sharp wrote") from error
+
+
+def faults(problem: Problem, certificate: Certificate) -> list[str]:
+    """Why the certificate proves nothing about this problem; empty if it proves its bound."""
+    numbers = [*certificate.pairs.values(), *certificate.rows, *certificate.measures]
+    sizes = [len(function.points) for function in problem.functions]
+    found = []
+    if (len(certificate.rows), len(certificate.measures)) != (len(problem.rows), len(problem.measures)):
+        return ["it is about another problem: the numbers of hypotheses or measures differ"]
+    if not all(
+        0 <= q < len(sizes) and i != j and min(i, j) >= 0 and max(i, j) < sizes[q] for q, i, j in certificate.pairs
+    ):
+        return ["it is about another problem: a pair of points does not exist"]
+    if min(numbers) < 0:
+        found.append(f"a multiplier is negative: {float(min(numbers)):.3g}")
+    if sum(certificate.measures) != 1:
+        found.append("the multipliers of the measures do not add up to 1")
+    total = combined(problem, certificate)
+    if total.values:
+        found.append(f"{len(total.values)} function values remain")
+    found += [
+        f"the matrix of the {words} is not positive definite"
+        for words, part, size in (("means", total.M, problem.means), ("deviations", total.D, problem.owns))
+        if not positive_definite(part, size)
+    ]
+    if -total.constant != certificate.bound:
+        found.append(f"the multipliers give {float(-total.constant):.9g} and not {float(certificate.bound):.9g}")
+    return found
+
+
+def combined(problem: Problem, certificate: Certificate) -> Form:
+    """sum_c y_c condition_c - sum_k w_k measure_k: what is left is <A, M> + <B, D> - bound."""
+    parts: list[dict[Any, Fraction]] = [{}, {}, {}]
+    constant = Fraction(0)
+    terms = [(problem.form(pair), value) for pair, value in certificate.pairs.items()]
+    terms += list(zip(problem.rows, certificate.rows, strict=True))
+    terms += [(measure, -value) for measure, value in zip(problem.measures, certificate.measures, strict=True)]
+    for form, by in terms:
+        if by == 0:
+            continue
+        of_form: list[Mapping[Any, Fraction]] = [form.M, form.D, form.values]
+        for out, part in zip(parts, of_form, strict=True):
+            for key, value in part.items():
+                out[key] = out.get(key, Fraction(0)) + by * value
+        constant += by * form.constant
+    M, D, values = ({key: value for key, value in part.items() if value != 0} for part in parts)
+    return Form(M, D, values, constant)
+
+
+def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
+    """Whether the matrix is positive definite, in whole numbers; a large one that is nearly singular counts as not.
+
+    Off the diagonal a coefficient stands for two entries.
+    """
+    common = 2 * lcm(*(value.denominator for value in part.values()))
+    A = [[0] * size for _ in range(size)]
+    for (k, j), value in part.items():
+        A[k][j] = A[j][k] = int(value * common) // (1 if k == j else 2)
+    return _minors_are_positive(A) if size <= _SMALL else _is_near_a_square(A, common)
+
+
+def _minors_are_positive(A: list[list[int]]) -> bool:
+    """Whether all leading minors are, by elimination without fractions (Bareiss)."""
+    before = 1
+    for k in range(len(A)):
+        pivot = A[k][k]
+        if pivot <= 0:
+            return False
+        for i in range(k + 1, len(A)):
+            row, factor = A[i], A[i][k]
+            for j in range(k + 1, i + 1):
+                # Every quotient is whole: it is a minor.
+                row[j] = (pivot * row[j] - factor * A[j][k]) // before
+        before = pivot
+    return True
+
+
+def _is_near_a_square(A: list[list[int]], common: int) -> bool:
+    """Whether A - common G G' has a dominant diagonal for a G of binary fractions, which floats propose."""
+    floats = np.array([[value / common for value in row] for row in A])
+    low = float(np.linalg.eigvalsh(floats)[0])
+    try:
+        G = np.linalg.cholesky(floats - low / 2 * np.eye(len(A)))
+    except np.linalg.LinAlgError:
+        return False
+    whole = np.array([[round(value * 2.0**_BITS) for value in row] for row in G.tolist()], dtype=object)
+    rest = 4**_BITS * np.array(A, dtype=object) - common * (whole @ whole.T)
+    return all(2 * row[k] > sum(map(abs, row)) for k, row in enumerate(rest.tolist()))
+
+
+def prove(problem: Problem, solution: Solution) -> Certificate:
+    """The solver's multipliers, rounded and mended until they prove a bound; its own value proves nothing.
+
+    Raises
+    ------
+    Unsolved
+        They prove nothing.
+    """
+    unit = 10**_DIGITS
+    exact = [max(Fraction(round(float(value) * unit), unit), Fraction(0)) for value in solution.multipliers]
+    count = len(solution.pairs)
+    rows, measures = exact[count : count + len(problem.rows)], exact[count + len(problem.rows) :]
+    measures[-1] = 1 - sum(measures[:-1], Fraction(0))
+    found = Certificate(dict(zip(solution.pairs, exact[:count], strict=True)), rows, measures, Fraction(0))
+    pairs = _mended(problem, found)
+    found = Certificate(pairs, rows, measures, Fraction(0))
+    found = Certificate(pairs, rows, measures, -combined(problem, found).constant)
+    wrong = faults(problem, found)
+    if wrong:
+        raise refusal(problem, solution)
+    return found
+
+
+def solve_and_prove(
+    problem: Problem, *, period: int = 1, progress: Callable[[float], None] | None = None
+) -> tuple[Solution, Certificate]:
+    """A solution, and the proof of its upper end.
+
+    Multipliers of a very accurate solution can lie so near to the boundary that rounding spoils them; those of a less
+    accurate one prove a bound that is a little larger.
+    """
+    reason: Unsolved | None = None
+    for tolerance in _TOLERANCES:
+        try:
+            solution = solve(problem, tolerance, period=period, progress=progress)
+            return solution, prove(problem, solution)
+        except NotConverged as error:
+            reason = reason or error
+    assert reason is not None
+    raise reason
+
+
+def _mended(problem: Problem, certificate: Certificate) -> dict[tuple[int, int, int], Fraction]:
+    """The multipliers of the pairs, changed so that all function values vanish.
+
+    Condition (i, j) has +1 at the value of j and -1 at that of i: multipliers are a flow, which is made exact on a
+    tree of the largest.
+    """
+    pairs = dict(certificate.pairs)
+    need = dict(combined(problem, certificate).values)
+    group = list(range(problem.values))
+
+    def root(k: int) -> int:
+        while group[k] != k:
+            group[k] = k = group[group[k]]
+        return k
+
+    links: dict[int, list[tuple[int, tuple[int, int, int], int]]] = {}
+    for pair in sorted(pairs, key=pairs.__getitem__, reverse=True):
+        q, i, j = pair
+        low, high = (problem.functions[q].points[k][2] for k in (i, j))
+        if root(low) != root(high):
+            group[root(low)] = root(high)
+            links.setdefault(low, []).append((high, pair, -1))
+            links.setdefault(high, []).append((low, pair, 1))
+    seen: set[int] = set()
+    for start in links:
+        if start in seen:
+            continue
+        seen.add(start)
+        order, at = [(start, start, (0, 0, 0), 0)], 0
+        while at < len(order):
+            here = order[at][0]
+            for other, pair, sign in links[here]:
+                if other not in seen:
+                    seen.add(other)
+                    order.append((other, here, pair, -sign))
+            at += 1
+        # From the leaves: the link to the parent takes what is missing.
+        for here, parent, pair, sign in reversed(order[1:]):
+            missing = need.pop(here, Fraction(0))
+            pairs[pair] -= missing * sign
+            need[parent] = need.get(parent, Fraction(0)) + missing
+    return pairs

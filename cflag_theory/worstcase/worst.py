@@ -1,0 +1,220 @@
+"""The exact worst case of a federated method: an interval, its lower end attained by a run, its upper end proved."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from typing import Any
+
+from scipy.optimize import minimize_scalar
+
+from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels.own.algorithms import algorithm
+from cflag_theory.shown import Sheet, Shown
+from cflag_theory.worstcase.attaining import Attained, attain
+from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
+from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
+from cflag_theory.worstcase.solving import Unsolved, solve
+from cflag_theory.worstcase.threads import one_thread
+
+#: Of the gap, in a search for the best step.
+_ROUGH = 1e-6
+#: Relative widths of an interval that are remarked on.
+_WIDE = 1e-4
+
+UNITS = {
+    "f": "F(x_T) - F*",
+    "distance": "||x_T - x*||^2",
+    "grad": "||grad F(x_T)||^2",
+    "min-grad": "min_{t<T} ||grad F(x_t)||^2",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstCase(Shown):
+    """The largest value of a measure over all functions that fit the hypotheses lies in [lower, upper].
+
+    Attributes
+    ----------
+    setting : Setting
+        Method, numbers and hypotheses.
+    attained : Attained
+        Worst functions, and the run on them that reaches `lower`.
+    certificate : Certificate
+        The proof of `upper`, in units of L = 1 and `Setting.unit`.
+    value : float
+        What the solver found; it proves nothing.
+    seconds : float
+        CPU time of all of it.
+    """
+
+    setting: Setting
+    attained: Attained = field(repr=False)
+    certificate: Certificate = field(repr=False)
+    value: float
+    seconds: float
+
+    @property
+    def lower(self) -> float:
+        """Reached by the simulator's plain loop on explicit functions, in floats."""
+        return self.attained.value
+
+    @property
+    def upper(self) -> Fraction:
+        """Proved: the certificate's bound."""
+        return self.certificate.bound * self.setting.factor
+
+    @property
+    def exact_for(self) -> str:
+        """The numbers of clients, and weights, for which this is the worst case."""
+        if self.setting.clients == 1:
+            return "N = 1"
+        return "every N >= 2 with weights up to 1/2; beyond, upper is an upper bound"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        setting = self.setting
+        return {
+            "algorithm": setting.row.name,
+            "server_rate": str(setting.row.server_rate),
+            "proximal": str(setting.row.proximal),
+            "E": setting.E,
+            "T": setting.T,
+            "N": setting.clients,
+            **{name: str(getattr(setting, name)) for name in ("eta", "L", "mu", "radius", "heterogeneity")},
+            "class": setting.kind,
+            "measure": setting.measure,
+            "unit": UNITS[setting.measure],
+            "hypotheses": list(setting.hypotheses),
+            "lower": self.lower,
+            "upper": rounded_up(self.upper),
+            "upper_exact": str(self.upper),
+            "exact_for": self.exact_for,
+            "certificate": self.certificate.to_json(),
+            "dimension": self.attained.dimension,
+            "seconds": self.seconds,
+        }
+
+    def sheet(self) -> Sheet:
+        """The interval, for whom it holds and what is assumed."""
+        setting, upper = self.setting, rounded_up(self.upper)
+        rows = [
+            ("attained by a run", _decimals(self.lower, ROUND_FLOOR)),
+            ("proved in fractions", _decimals(upper, ROUND_CEILING)),
+            ("exact for", self.exact_for),
+            ("conditions that the proof uses", sum(value > 0 for value in self.certificate.pairs.values())),
+            ("dimension of the worst functions", self.attained.dimension),
+            ("CPU seconds", round(self.seconds, 2)),
+        ]
+        line = (
+            f"{UNITS[setting.measure]} of {setting.row.name}, E = {setting.E}, T = {setting.T}, eta = {setting.eta}: "
+        )
+        notes = [*setting.hypotheses]
+        if upper - self.lower > _WIDE * upper:
+            notes.append("the interval is wide: radius, heterogeneity and steps are too far apart for the solver")
+        return Sheet(f"{line}{rows[0][1]} to {rows[1][1]}", ("worst case", ""), rows, notes)
+
+
+def _decimals(value: float, rounding: str) -> str:
+    """Nine digits, rounded outwards."""
+    return f"{Context(prec=9, rounding=rounding).create_decimal(value).normalize():f}"
+
+
+def rounded_up(value: Fraction) -> float:
+    """The least float that is not below the fraction."""
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+
+
+def worst_case(
+    method: str | Algorithm = "fedavg",
+    *,
+    E: int,
+    T: int,
+    eta: Fraction | int,
+    L: Fraction | int = 1,
+    mu: Fraction | int = 0,
+    kind: str = CONVEX,
+    radius: Fraction | int = 1,
+    heterogeneity: Fraction | int = 1,
+    measure: str = VALUE,
+    N: int = 2,
+    progress: Callable[[float], None] | None = None,
+) -> WorstCase:
+    """The exact worst case of T rounds of a method over all clients' functions of a class, for every number of clients.
+
+    Clients take full gradients, and all of them take part in every round.
+
+    Parameters
+    ----------
+    method : str or Algorithm
+        A row of the algorithm table, `own_algorithm(...)`, or the name of one. "fedavg" and other rows that draw
+        components use full gradients here.
+    E, T : int
+        Local steps and rounds.
+    eta : Fraction or int
+        Step size of the local steps.
+    L, mu : Fraction or int
+        Smoothness, and strong convexity for class "strongly-convex".
+    kind : {"convex", "strongly-convex", "smooth"}
+        The class of every client's function; "smooth" ones need not be convex.
+    radius : Fraction or int
+        Bounds ||x_0 - x*||; for "smooth" it bounds F(x_0) - F(x_T).
+    heterogeneity : Fraction or int
+        Bounds the mean of ||grad f_i(x*)||^2; for "smooth" that of ||grad f_i(x_t) - grad F(x_t)||^2 at every x_t.
+    measure : {"f", "distance", "grad", "min-grad"}
+        F(x_T) - F*, ||x_T - x*||^2, ||grad F(x_T)||^2, or the least ||grad F(x_t)||^2 over t < T.
+    N : int
+        Clients: 1, or any larger number, which changes nothing.
+    progress : callable, optional
+        Called with the value of every relaxed program.
+
+    Raises
+    ------
+    InvalidInput
+        A number outside its range; `NotLinear` for a method that is not covered.
+    Unsolved
+        `Unbounded`, `NoInterior` or `NotConverged`.
+    """
+    row = algorithm(method) if isinstance(method, str) else method
+    step, smooth, strong, start, spread = (Fraction(value) for value in (eta, L, mu, radius, heterogeneity))
+    setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
+    return solve_setting(setting, progress=progress)
+
+
+def solve_setting(setting: Setting, *, progress: Callable[[float], None] | None = None) -> WorstCase:
+    """As `worst_case`."""
+    began = time.process_time()
+    problem = pose(setting)
+    with one_thread():
+        solution, certificate = solve_and_prove(problem, period=setting.E, progress=progress)
+        attained = attain(setting, problem, solution)
+    value = solution.value * float(setting.factor)
+    return WorstCase(setting, attained, certificate, value, time.process_time() - began)
+
+
+def best_step(setting: Setting, *, progress: Callable[[float], None] | None = None) -> Setting:
+    """The setting with the step size of the least worst case that a search finds, to about 1%; its own eta is not read.
+
+    The search, between 1/(100 L E) and 2/L, supposes that there is one minimum; each worst case is solved in floats.
+    """
+    L = float(setting.L)
+
+    def at(power: float) -> Setting:
+        return replace(setting, eta=Fraction(f"{math.exp(power):.3g}"))
+
+    def value(power: float) -> float:
+        with suppress(Unsolved):
+            found = solve(pose(at(power)), _ROUGH, period=setting.E).value
+            if progress is not None:
+                progress(found * float(setting.factor))
+            return found
+        return math.inf
+
+    ends = math.log(1 / (100 * L * setting.E)), math.log(2 / L)
+    return at(float(minimize_scalar(value, bounds=ends, method="bounded", options={"xatol": 0.005}).x))

@@ -1,0 +1,134 @@
+"""`cflag sharp --algorithm`: the interval, its file that is checked again, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from cflag_theory.worstcase import saving
+
+FEDAVG = ("sharp", "--algorithm", "fedavg", "--E", 2, "--T", 2, "--eta", "1/10")
+
+
+@pytest.fixture(autouse=True)
+def folder_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path / "cache")
+
+
+def test_the_interval_is_printed(cflag):
+    code, out, _ = cflag(*FEDAVG)
+    assert code == 0
+    assert out.startswith("F(x_T) - F* of fedavg, E = 2, T = 2, eta = 1/10: 0.27878")
+    assert "every N >= 2 with weights up to 1/2" in out
+    assert "||x_0 - x*|| <= 1" in cflag(*FEDAVG, "--details")[1]
+
+
+def test_json_has_all_that_is_promised(cflag):
+    code, out, _ = cflag(*FEDAVG, "--N", 1000, "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert {"lower", "upper", "exact_for", "certificate", "seconds"} <= found.keys()
+    assert found["lower"] <= 0.2787896160 <= found["upper"]
+    assert Fraction(found["upper_exact"]) <= Fraction(found["upper"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
+        ("--class", "smooth", "--measure", "min-grad"),
+        ("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
+        ("--server-rate", 2, "--proximal", "1/3"),
+        ("--N", 1),
+    ],
+)
+def test_options_reach_the_setting_and_the_file_is_checked_again(cflag, tmp_path, more):
+    code, _, err = cflag(*FEDAVG, *more, "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    file = tmp_path / "out" / "worst_case.json"
+    assert (tmp_path / "out" / "worst_case.png").exists()
+    code, out, _ = cflag("sharp", "--check", file, "--format", "json")
+    assert code == 0
+    before, after = json.loads(file.read_text()), json.loads(out)
+    assert {key: after[key] for key in after} == {key: before[key] for key in after}
+    assert after["lower"] <= after["upper"] <= after["lower"] * (1 + 1e-5)
+
+
+def changed(data, *keys, to):
+    *path, last = keys
+    for key in path:
+        data = data[key]
+    data[last] = to(data[last])
+
+
+@pytest.mark.parametrize(
+    ("keys", "to", "message"),
+    [
+        (("certificate", "bound"), lambda text: str(Fraction(text) * Fraction(999, 1000)), "proves nothing"),
+        (("certificate", "pairs", 0, 3), lambda text: str(Fraction(text) + 1), "proves nothing"),
+        (("setting", "eta"), lambda text: "1/9", "proves nothing"),
+        (("setting", "row", "proximal"), lambda text: "1/10", "proves nothing"),
+        (("setting", "radius"), lambda text: "-1", "radius is -1"),
+        (("functions", "mu"), lambda value: -1.0, "not those of this setting"),
+        (("functions", "clients"), lambda value: value[:1], "not those of this setting"),
+        (("functions", "start"), lambda value: value[:1], "not those of this setting"),
+        (("setting",), lambda value: None, "no worst case"),
+    ],
+)
+def test_a_changed_file_is_rejected(cflag, tmp_path, keys, to, message):
+    cflag(*FEDAVG, "--out", tmp_path / "out")
+    data = json.loads((tmp_path / "out" / "worst_case.json").read_text())
+    changed(data, *keys, to=to)
+    (tmp_path / "other.json").write_text(json.dumps(data))
+    code, out, err = cflag("sharp", "--check", tmp_path / "other.json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_larger_functions_attain_no_more(cflag, tmp_path):
+    """A file whose functions break the hypotheses is scaled until they hold."""
+    cflag(*FEDAVG, "--out", tmp_path / "out")
+    data = json.loads((tmp_path / "out" / "worst_case.json").read_text())
+    data["functions"]["start"] = [2 * value for value in data["functions"]["start"]]
+    found = saving.recheck(data)
+    assert found.lower <= float(found.upper)
+    assert found.attained.scale == pytest.approx(4, rel=1e-4)
+
+
+def test_what_is_kept_is_used_and_checked_again(cflag, tmp_path, monkeypatch):
+    first = cflag(*FEDAVG)
+    (kept,) = (tmp_path / "cache").glob("worst-*.json")
+    monkeypatch.setattr(saving, "solve_setting", lambda *_, **__: pytest.fail("solved again"))
+    assert cflag(*FEDAVG) == first
+    monkeypatch.undo()
+    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path / "cache")
+    data = json.loads(kept.read_text())
+    data["certificate"]["bound"] = "0"
+    kept.write_text(json.dumps(data))
+    assert cflag(*FEDAVG)[1].splitlines()[0] == first[1].splitlines()[0]
+    assert json.loads(kept.read_text())["certificate"]["bound"] != "0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (FEDAVG[:-2], "a worst case needs one --E, --T and --eta: give all three"),
+        ((*FEDAVG, "--E", 3), "a worst case needs one --E"),
+        ((*FEDAVG, "--n", 3), "--n does not go with --algorithm and --check: leave it out"),
+        (("sharp", "--T", 3), "--T does not go with the lemmas: add --algorithm, or leave it out"),
+        (("sharp", "--check", "file.json", "--T", 3), "--T does not go with --check: leave it out"),
+        ((*FEDAVG[:-1], "a"), "--eta is 'a': use a number such as 1/10 or 0.25"),
+        ((*FEDAVG, "--class", "round"), "class 'round' is unknown"),
+        (("sharp", "--algorithm", "c_flag", *FEDAVG[3:]), "the worst case of 'c_flag' is not covered"),
+        (("sharp", "--algorithm", "adam", *FEDAVG[3:]), "algorithm 'adam' is unknown"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(cflag, arguments, message):
+    code, out, err = cflag(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"cflag: {message}")
+    assert err.count("\n") == 1
