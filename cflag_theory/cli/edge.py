@@ -28,6 +28,12 @@ MENDABLE, INTERRUPTED, OURS = 2, 130, 70
 MOST_LETTERS = 1000
 # What the command-line library raises on a call that it does not understand.
 _ClickException: Any = typer.BadParameter.__mro__[2]
+#: What helps where it is neither the path nor its permissions.
+_ROOM = {
+    errno.ENOSPC: "make room on the disk, or write elsewhere",
+    errno.EDQUOT: "remove files of yours, as your quota is used up, or write elsewhere",
+    errno.EFBIG: "raise the limit on the size of a file (ulimit -f), or write elsewhere",
+}
 _THREADS = "NUMBA_NUM_THREADS"
 
 
@@ -46,7 +52,7 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except KeyboardInterrupt:
         code = say("interrupted; nothing was written", INTERRUPTED)
     except typer.Abort:
-        code = say("aborted", 1)
+        code = say("aborted", INTERRUPTED)
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
@@ -54,7 +60,8 @@ def run(app: Callable[..., Any]) -> NoReturn:
         add = getattr(error, "add", ())
         code = say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
-        code = 1
+        # The reader of the output has what it wanted.
+        code = 0
     except OSError as error:
         code = say(_of_the_system(error))
     except MemoryError as error:
@@ -106,9 +113,9 @@ def _of_the_system(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
     if error.errno == errno.ENOENT and error.filename is None:
         return "the working folder no longer exists: change to one that does"
-    if error.filename is None:
-        return f"cannot write the results ({reason}): check where they are written"
-    return f"cannot use {str(error.filename)!r} ({reason}): check the path, its permissions and the disk"
+    what = "write the results" if error.filename is None else f"use {str(error.filename)!r}"
+    check = "check where they are written" if error.filename is None else "check the path, its permissions and the disk"
+    return f"cannot {what} ({reason}): {_ROOM.get(error.errno or 0, check)}"
 
 
 def _unforeseen(error: Exception) -> str:
@@ -119,7 +126,7 @@ def _unforeseen(error: Exception) -> str:
             "".join(traceback.format_exception(error)),
         ]
     )
-    what = f"{type(error).__name__}: {str(error)[:200]}"
+    what = words_of(error)[:200]
     try:
         handle, path = tempfile.mkstemp(prefix="cflag-error-", suffix=".txt")
         with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

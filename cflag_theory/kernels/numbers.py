@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cflag_theory.errors import InvalidInput
+
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
@@ -42,9 +44,40 @@ def written(value: Any) -> str:
 
 def is_finite_real(value: Any) -> bool:
     """Whether `value` is a real number (no truth value) other than an infinity or NaN."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    # Of an integer or a fraction beyond the floats.
+    except OverflowError:
+        return False
 
 
 def is_integer(value: Any) -> bool:
     """Whether `value` is an integer and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def at_least(name: str, value: Any, smallest: int) -> int:
+    """An integer from `smallest` that fits into 63 bits."""
+    if not is_integer(value) or value < smallest:
+        raise InvalidInput(f"{name} is {quoted(value)}: use an integer of at least {smallest}")
+    if value >= 1 << 63:
+        raise InvalidInput(f"{name} is {quoted(value)}: use an integer below 2^63")
+    return int(value)
+
+
+def require_kind(name: str, value: Any, kind: type, remedy: str) -> None:
+    """Refuse what is not an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise InvalidInput(f"{name} is {quoted(value)}: {remedy}")
+
+
+def quoted(value: Any) -> str:
+    """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
+    try:
+        words = str(value) if is_integer(value) or isinstance(value, np.generic) else repr(value)
+    except Exception:
+        words = ""
+    if 0 < len(words) <= 200:
+        return words
+    bits = f" of {int(value).bit_length()} bits" if is_integer(value) else ""
+    return f"a value of type {type(value).__name__}{bits}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +16,7 @@ from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, A
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from cflag_theory.kernels.numbers import Ints, is_finite_real
+from cflag_theory.kernels.numbers import Ints, at_least, is_finite_real, quoted, require_kind
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.algorithms import algorithm as row_of
@@ -134,7 +132,11 @@ def simulate(
     Diverged
         With `throw`: the numbers of a replica became infinite or NaN.
     """
+    require_kind("the problem", problem, Problem, "pass one of make_problem")
     row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
+    require_kind("the algorithm", row, Algorithm, "pass a row or the name of one")
+    if memory is not None:
+        require_kind("memory", memory, Memory, "pass one, such as uniform(5)")
     _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
     if isinstance(row, OwnAlgorithm):
         engine = _interpreted(f"algorithm {row.name!r}", engine)
@@ -165,8 +167,8 @@ def simulate(
         problem = replace(problem, labels=marks(problem, memory))
 
     exact, clients, level = problem.exact, problem.clients, DIAGNOSTICS.index(diagnostics)
-    rounds, replicas = _at_least("rounds", rounds, 1), _at_least("replicas", replicas, 1)
-    chosen = clients if participants is None else _at_least("participants", participants, 1)
+    rounds, replicas = at_least("rounds", rounds, 1), at_least("replicas", replicas, 1)
+    chosen = clients if participants is None else at_least("participants", participants, 1)
     if chosen > clients:
         raise InvalidInput(
             f"participants is {participants} and problem {problem.name!r} has {clients} clients: use fewer"
@@ -176,29 +178,29 @@ def simulate(
         problem=problem,
         row=row,
         memory=memory,
-        alpha=_step_size("alpha", alpha, exact, zero=True),
-        beta=_step_size("beta", beta, exact, zero=False),
+        alpha=_step_size("alpha", alpha, exact, dtype, zero=True),
+        beta=_step_size("beta", beta, exact, dtype, zero=False),
         proximal=run_number("proximal weight", row.proximal, exact),
         server_rate=run_number("server_rate", row.server_rate, exact),
         scale=run_number("memory scale", memory.scale if memory is not None else 0, exact),
         L=run_number("L", problem.constants["L"].value, exact),
         memory_share=_memory_share(problem, memory),
-        local_steps=_at_least("local_steps", local_steps, 1),
+        local_steps=at_least("local_steps", local_steps, 1),
         rounds=rounds,
         replicas=replicas,
-        seed=_at_least("seed", seed, 0),
+        seed=at_least("seed", seed, 0),
         diagnostics=level,
         framework=framework(problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=level > 1),
-        first_replica=_at_least("first_replica", first_replica, 0),
+        first_replica=at_least("first_replica", first_replica, 0),
         mode=mode,
         dtype=dtype,
-        every=_at_least("every", every, 1),
+        every=at_least("every", every, 1),
         recorded=recorded_columns(absent),
         absent=absent,
         chosen=columns is not None,
         iterates=iterates,
         engine=engine,
-        threads=None if threads is None else _at_least("threads", threads, 1),
+        threads=None if threads is None else at_least("threads", threads, 1),
     )
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
@@ -225,8 +227,8 @@ def simulate(
 
 def _check_names(**chosen: str) -> None:
     for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
-        if value not in known:
-            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+        if not isinstance(value, str) or value not in known:
+            raise UnknownName(f"{what} {quoted(value)} is unknown: use one of {', '.join(known)}")
 
 
 def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
@@ -340,26 +342,14 @@ def _memory_share(problem: Problem, memory: Memory | None) -> Any:
     return share if problem.exact else float(share)
 
 
-def _step_size(name: str, value: Any, exact: bool, *, zero: bool) -> Any:
+def _step_size(name: str, value: Any, exact: bool, dtype: str, *, zero: bool) -> Any:
     if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
         wanted = "not negative" if zero else "positive"
-        raise InvalidInput(f"{name} is {value!r}: use a finite number that is {wanted}")
-    if not exact and 0 < value < sys.float_info.min:
-        raise InvalidInput(f"{name} is {value!r}, which floats hold with few digits only: use at least 1e-300")
+        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is {wanted}")
+    if not exact and 0 < value < np.finfo(dtype).tiny:
+        floats, smallest = ("floats", "1e-300") if dtype == DTYPES[0] else (dtype, "1e-37")
+        raise InvalidInput(f"{name} is {value!r}, which {floats} hold with few digits only: use at least {smallest}")
     return run_number(name, value, exact)
-
-
-def _at_least(name: str, value: Any, smallest: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidInput(f"{name} is {value!r}: use an integer of at least {smallest}") from None
-    if number < smallest:
-        raise InvalidInput(f"{name} is {value}: use an integer of at least {smallest}")
-    if number >= 1 << 63:
-        words = str(number) if number < 1 << 99 else f"an integer of {number.bit_length()} bits"
-        raise InvalidInput(f"{name} is {words}: use an integer below 2^63")
-    return number
 
 
 def _check_orders(orders: ArrayLike, plan: Plan) -> Ints:

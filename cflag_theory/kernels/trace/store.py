@@ -37,7 +37,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    with whole(target, remedy="choose another folder or fix its permissions") as file:
+    with whole(target, remedy="choose another folder, fix its permissions, or make room") as file:
         np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
     return target
 

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cflag_theory.errors import InvalidInput
+import numpy as np
+
+from cflag_theory.errors import Diverged, InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
 from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 from cflag_theory.kernels.plan import MOST_STEPS
@@ -150,6 +152,7 @@ def forgetting_study(
         L = float(case.problem.constants["L"].value)
         for row in algorithms:
             trace = simulate(case.problem, row, memory=case.memory, **setting.arguments(L))
+            _require_resolved(trace, case.words)
             found.append(
                 Forgetting(
                     study=case.study,
@@ -164,6 +167,16 @@ def forgetting_study(
             if progress:
                 progress(f"{case.study}, {case.words}")
     return found
+
+
+def _require_resolved(trace: Trace, words: str) -> None:
+    """Gamma bounds a change of f: beyond what floats resolve beside f, it says nothing."""
+    Gamma, f = (float(abs(trace.column(name)).max()) for name in ("Gamma", "f"))
+    if Gamma * np.finfo(np.float64).eps > f:
+        raise Diverged(
+            f"{words}: Gamma reaches {Gamma:.2g} and |f| only {f:.2g}, so that the iterates have left where f is "
+            "resolved: use smaller alpha, beta or local_steps"
+        )
 
 
 def _measured(trace: Trace, p: Array, weights: Array) -> dict[str, Any]:
