@@ -347,7 +347,7 @@ def _step_size(name: str, value: Any, exact: bool, dtype: str, *, zero: bool) ->
         wanted = "not negative" if zero else "positive"
         raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is {wanted}")
     if not exact and 0 < value < np.finfo(dtype).tiny:
-        floats, smallest = ("floats", "1e-300") if dtype == DTYPES[0] else (dtype, "1e-37")
+        floats, smallest = ("floats", "1e-300") if dtype == DTYPES[0] else (f"{dtype} numbers", "1e-37")
         raise InvalidInput(f"{name} is {value!r}, which {floats} hold with few digits only: use at least {smallest}")
     return run_number(name, value, exact)
 
