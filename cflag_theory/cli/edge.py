@@ -46,9 +46,12 @@ def run(app: Callable[..., Any]) -> NoReturn:
         code = app(standalone_mode=False) or 0
         sys.stdout.flush()
     except SystemExit as ended:
-        if (line := users_line(ended)) is None:
+        line = users_line(ended)
+        # The command-line library ends with 1 when the reader of the output has what it wanted.
+        piped = isinstance(ended.__context__, BrokenPipeError)
+        if line is None and not piped:
             raise
-        code = say(f"{line}: SystemExit: leave out what ends Python")
+        code = 0 if piped else say(f"{line}: SystemExit: leave out what ends Python")
     except KeyboardInterrupt:
         code = say("interrupted; nothing was written", INTERRUPTED)
     except typer.Abort:
@@ -60,7 +63,6 @@ def run(app: Callable[..., Any]) -> NoReturn:
         add = getattr(error, "add", ())
         code = say(str(error) + (f"; try: {shlex.join(['cflag', *sys.argv[1:], *add])}" if add else ""))
     except BrokenPipeError:
-        # The reader of the output has what it wanted.
         code = 0
     except OSError as error:
         code = say(_of_the_system(error))

@@ -128,6 +128,8 @@ def with_bound(constants: dict[str, Constant], potential: int) -> dict[str, Cons
 
 def _spectral_norm(matrix: Array) -> float:
     dense, last = matrix.astype(np.float64), len(matrix) - 1
+    if not np.isfinite(dense).all():
+        raise InvalidInput("the squares of the rows leave the floats: use smaller rows")
     # The two ends of the spectrum are enough, and are cheaper than all of it.
     ends = [eigvalsh(dense, subset_by_index=(i, i))[0] for i in (0, last)]
     return float(max(abs(end) for end in ends))
