@@ -24,7 +24,7 @@ class MissingExtra(CflagError, ImportError):
 
 
 class OutputError(CflagError, OSError):
-    """A result cannot be written where asked: choose another folder or correct its permissions."""
+    """A result cannot be written where asked: choose another folder, correct its permissions, or make room."""
 
 
 class Diverged(CflagError, ArithmeticError):

@@ -51,7 +51,7 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except KeyboardInterrupt:
         code = say("interrupted; nothing was written", INTERRUPTED)
     except typer.Abort:
-        code = say("aborted", 1)
+        code = say("aborted", INTERRUPTED)
     except _ClickException as error:
         code = _misused(error)
     except CflagError as error:
@@ -119,11 +119,10 @@ def _of_the_system(error: OSError) -> str:
     reason = error.strerror or said(error) or type(error).__name__
     if error.errno == errno.ENOENT and error.filename is None:
         return "the working folder no longer exists: change to one that does"
-    if error.filename is None:
-        return f"cannot write the results ({reason}): check where they are written"
+    what = "write the results" if error.filename is None else f"use {str(error.filename)!r}"
+    check = "check where they are written" if error.filename is None else "check the path, its permissions and the disk"
     first = first_remedy(error)
-    remedy = f"{first}use another" if first else "check the path, its permissions and the disk"
-    return f"cannot use {str(error.filename)!r} ({reason}): {remedy}"
+    return f"cannot {what} ({reason}): {f'{first}write elsewhere' if first else check}"
 
 
 def _unforeseen(error: Exception) -> str:
@@ -134,7 +133,7 @@ def _unforeseen(error: Exception) -> str:
             "".join(traceback.format_exception(error)),
         ]
     )
-    what = f"{type(error).__name__}: {said(error)[:200]}"
+    what = words_of(error)[:200]
     try:
         handle, path = tempfile.mkstemp(prefix="cflag-error-", suffix=".txt")
         with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

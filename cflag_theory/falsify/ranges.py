@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.numbers import is_integer
+from cflag_theory.kernels.numbers import is_integer, quoted
 
 REAL, INTEGER, ORDER, SIGN = KINDS = ("real", "integer", "order", "sign")
 LINEAR, LOG = SCALES = ("linear", "log")
@@ -31,7 +31,9 @@ def as_exact(what: str, value: Any) -> Fraction:
             raise OverflowError
         return found
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise InvalidInput(f"{what} is {value!r}: give a finite number, such as 2, 0.1, '1/3' or a Fraction") from None
+        raise InvalidInput(
+            f"{what} is {quoted(value)}: give a finite number, such as 2, 0.1, '1/3' or a Fraction"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,16 @@ class Range:
             ("scale", self.scale, SCALES),
             ("open", self.open, OPENINGS),
         ):
-            if word not in known:
-                raise InvalidInput(f"{what} of a range is {word!r}: use one of {', '.join(known)}")
+            if not isinstance(word, str) or word not in known:
+                raise InvalidInput(f"{what} of a range is {quoted(word)}: use one of {', '.join(known)}")
         if self.kind != REAL and (self.scale != LINEAR or self.open != NEITHER):
             raise InvalidInput(f"scale and open are for real ranges, and the kind is {self.kind!r}: leave them out")
         if not isinstance(self.shape, tuple | list):
-            raise InvalidInput(f"the shape of a range is {self.shape!r}: give a tuple, such as ('N', 'n')")
+            raise InvalidInput(f"the shape of a range is {quoted(self.shape)}: give a tuple, such as ('N', 'n')")
         for size in self.shape:
             if not isinstance(size, str) and not (is_integer(size) and size >= 1):
                 raise InvalidInput(
-                    f"the shape of a range holds {size!r}: use names of integer ranges and integers from 1"
+                    f"the shape of a range holds {quoted(size)}: use names of integer ranges and integers from 1"
                 )
         if self.kind == SIGN:
             if not (self.low is None and self.high is None):
@@ -96,12 +98,12 @@ class Range:
         object.__setattr__(self, "high", high)
 
     def _check_order(self) -> None:
-        if self.low not in (0, None):
-            raise InvalidInput(f"an order counts components from 0, and its low end is {self.low!r}: use 0")
+        if self.low is not None and not (is_integer(self.low) and self.low == 0):
+            raise InvalidInput(f"an order counts components from 0, and its low end is {quoted(self.low)}: use 0")
         if not isinstance(self.high, str) and not (is_integer(self.high) and self.high >= 1):
             raise InvalidInput(
-                f"the high end of an order is {self.high!r}: give the number of components, or the name of an integer "
-                "range that holds it"
+                f"the high end of an order is {quoted(self.high)}: give the number of components, or the name of an "
+                "integer range that holds it"
             )
         self._set(0, self.high)
 

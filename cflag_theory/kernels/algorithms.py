@@ -22,7 +22,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.kernels.numbers import is_finite_real, is_integer
+from cflag_theory.kernels.numbers import at_least, is_finite_real, is_integer, quoted
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
@@ -258,7 +258,5 @@ def over_sqrt(c: float, rounds: int) -> float:
         c is not finite and positive, or there is no round.
     """
     if not (is_finite_real(c) and c > 0):
-        raise InvalidInput(f"c is {c!r}: use a finite positive number")
-    if rounds < 1:
-        raise InvalidInput(f"rounds is {rounds}: run at least one")
-    return float(c) / math.sqrt(rounds)
+        raise InvalidInput(f"c is {quoted(c)}: use a finite positive number")
+    return float(c) / math.sqrt(at_least("rounds", rounds, 1))

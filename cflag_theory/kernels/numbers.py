@@ -43,9 +43,10 @@ def written(value: Any) -> str:
 
 
 def is_finite_real(value: Any) -> bool:
-    """Whether `value` is a real number (no truth value) within the range of floats."""
+    """Whether `value` is a real number (no truth value) other than an infinity or NaN."""
     try:
         return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    # Of an integer or a fraction beyond the floats.
     except OverflowError:
         return False
 
@@ -55,20 +56,28 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def integer(name: str, value: Any, least: int) -> int:
-    """An integer from `least` to 2^63 - 1, which compiled loops can hold."""
-    if not is_integer(value) or value < least:
-        raise InvalidInput(f"{name} is {value!r}: use an integer of at least {least}")
+def at_least(name: str, value: Any, smallest: int) -> int:
+    """An integer from `smallest` that fits into 63 bits."""
+    if not is_integer(value) or value < smallest:
+        raise InvalidInput(f"{name} is {quoted(value)}: use an integer of at least {smallest}")
     if value >= 1 << 63:
-        words = str(value) if value < 1 << 99 else f"an integer of {int(value).bit_length()} bits"
-        raise InvalidInput(f"{name} is {words}: use an integer below 2^63")
+        raise InvalidInput(f"{name} is {quoted(value)}: use an integer below 2^63")
     return int(value)
 
 
-def require_kinds(**values: tuple[Any, Any]) -> None:
-    """Raise `InvalidInput` unless each value is of its class, or of one of several."""
-    for name, (value, kinds) in values.items():
-        if not isinstance(value, kinds):
-            known = kinds if isinstance(kinds, tuple) else (kinds,)
-            words = " or ".join("None" if one is type(None) else one.__name__ for one in known)
-            raise InvalidInput(f"{name} is {repr(value)[:200]}: pass {words}")
+def require_kind(name: str, value: Any, kind: type, remedy: str) -> None:
+    """Refuse what is not an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise InvalidInput(f"{name} is {quoted(value)}: {remedy}")
+
+
+def quoted(value: Any) -> str:
+    """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
+    try:
+        words = str(value) if is_integer(value) or isinstance(value, np.generic) else repr(value)
+    except Exception:
+        words = ""
+    if 0 < len(words) <= 200:
+        return words
+    bits = f" of {int(value).bit_length()} bits" if is_integer(value) else ""
+    return f"a value of type {type(value).__name__}{bits}"

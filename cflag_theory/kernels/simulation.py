@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, A
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from cflag_theory.kernels.numbers import Ints, integer, is_finite_real, require_kinds
+from cflag_theory.kernels.numbers import Ints, at_least, is_finite_real, quoted, require_kind
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.algorithms import algorithm as row_of
@@ -132,9 +132,11 @@ def simulate(
     Diverged
         With `throw`: the numbers of a replica became infinite or NaN.
     """
+    require_kind("the problem", problem, Problem, "pass one of make_problem")
     row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
-    require_kinds(problem=(problem, Problem), algorithm=(row, (Algorithm, OwnAlgorithm)))
-    require_kinds(memory=(memory, (Memory, type(None))), columns=(columns, (Collection, type(None))))
+    require_kind("the algorithm", row, Algorithm, "pass a row or the name of one")
+    if memory is not None:
+        require_kind("memory", memory, Memory, "pass one, such as uniform(5)")
     _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
     if isinstance(row, OwnAlgorithm):
         engine = _interpreted(f"algorithm {row.name!r}", engine)
@@ -165,8 +167,8 @@ def simulate(
         problem = replace(problem, labels=marks(problem, memory))
 
     exact, clients, level = problem.exact, problem.clients, DIAGNOSTICS.index(diagnostics)
-    rounds, replicas = integer("rounds", rounds, 1), integer("replicas", replicas, 1)
-    chosen = clients if participants is None else integer("participants", participants, 1)
+    rounds, replicas = at_least("rounds", rounds, 1), at_least("replicas", replicas, 1)
+    chosen = clients if participants is None else at_least("participants", participants, 1)
     if chosen > clients:
         raise InvalidInput(
             f"participants is {participants} and problem {problem.name!r} has {clients} clients: use fewer"
@@ -183,22 +185,22 @@ def simulate(
         scale=run_number("memory scale", memory.scale if memory is not None else 0, exact),
         L=run_number("L", problem.constants["L"].value, exact),
         memory_share=_memory_share(problem, memory),
-        local_steps=integer("local_steps", local_steps, 1),
+        local_steps=at_least("local_steps", local_steps, 1),
         rounds=rounds,
         replicas=replicas,
-        seed=integer("seed", seed, 0),
+        seed=at_least("seed", seed, 0),
         diagnostics=level,
         framework=framework(problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=level > 1),
-        first_replica=integer("first_replica", first_replica, 0),
+        first_replica=at_least("first_replica", first_replica, 0),
         mode=mode,
         dtype=dtype,
-        every=integer("every", every, 1),
+        every=at_least("every", every, 1),
         recorded=recorded_columns(absent),
         absent=absent,
         chosen=columns is not None,
         iterates=iterates,
         engine=engine,
-        threads=None if threads is None else integer("threads", threads, 1),
+        threads=None if threads is None else at_least("threads", threads, 1),
     )
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
@@ -225,8 +227,8 @@ def simulate(
 
 def _check_names(**chosen: str) -> None:
     for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
-        if value not in known:
-            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+        if not isinstance(value, str) or value not in known:
+            raise UnknownName(f"{what} {quoted(value)} is unknown: use one of {', '.join(known)}")
 
 
 def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
@@ -343,10 +345,10 @@ def _memory_share(problem: Problem, memory: Memory | None) -> Any:
 def _step_size(name: str, value: Any, exact: bool, dtype: str, *, zero: bool) -> Any:
     if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
         wanted = "not negative" if zero else "positive"
-        raise InvalidInput(f"{name} is {value!r}: use a finite number that is {wanted}")
-    normal, least = ("float32", "1e-37") if dtype == DTYPES[1] else ("float64", "1e-300")
-    if not exact and 0 < value < np.finfo(normal).tiny:
-        raise InvalidInput(f"{name} is {value!r}, which {normal} holds with few digits only: use at least {least}")
+        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is {wanted}")
+    if not exact and 0 < value < np.finfo(dtype).tiny:
+        floats, smallest = ("floats", "1e-300") if dtype == DTYPES[0] else (f"{dtype} numbers", "1e-37")
+        raise InvalidInput(f"{name} is {value!r}, which {floats} hold with few digits only: use at least {smallest}")
     return run_number(name, value, exact)
 
 

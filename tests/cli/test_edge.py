@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,27 @@ def test_every_error_is_one_sentence(capsys, error, code, sentence):
     assert len(printed.err.splitlines()) == bool(sentence)
 
 
+def test_exit_codes_are_documented():
+    line = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8").partition("Exit codes: ")[2]
+    codes = [int(code) for code in re.findall(r"(\d+), ", line.partition(".\n")[0].split("[")[0])]
+    assert codes[:5] == [0, 1, edge.MENDABLE, edge.INTERRUPTED, edge.OURS]
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def test_an_error_without_words_is_one_sentence(capsys, tmp_path, monkeypatch):
+    def app(**_):
+        raise Mute
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(SystemExit, match=str(edge.OURS)):
+        edge.run(app)
+    assert capsys.readouterr().err.startswith("cflag: an error of cflag itself (Mute)")
+
+
 def test_an_error_of_our_own_says_where_its_details_are(capsys, tmp_path, monkeypatch):
     def app(**_):
         raise KeyError("a name that is missing")
@@ -68,7 +91,8 @@ def test_a_full_disk_under_the_output(arguments):
     with open(FULL, "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "cflag: cannot write the results (No space left on device): check where they are written\n"
+    remedy = "make room on the disk, or write elsewhere"
+    assert done.stderr == f"cflag: cannot write the results (No space left on device): {remedy}\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")

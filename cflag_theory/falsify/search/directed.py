@@ -78,10 +78,9 @@ class Search:
         self._difference = any(side.of == 0 for side in conjecture.sides)
         largest = max(entries(conjecture, sizes) for sizes in self.sizes)
         if largest > MOST_ENTRIES:
+            smaller = f"smaller ranges for {', '.join(conjecture.sizes)}" if conjecture.sizes else "smaller shapes"
             raise InvalidInput(
-                f"{conjecture.name}: a case has {largest} numbers: use "
-                f"{'smaller ranges for ' + ', '.join(conjecture.sizes) if conjecture.sizes else 'smaller shapes'}, "
-                f"at most {MOST_ENTRIES} numbers are searched"
+                f"{conjecture.name}: a case has {largest} numbers: use {smaller}, at most {MOST_ENTRIES} are searched"
             )
 
     def run(self) -> None:

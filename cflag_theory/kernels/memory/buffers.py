@@ -14,7 +14,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import RESERVOIR as PURPOSE
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.numbers import Ints
+from cflag_theory.kernels.numbers import Ints, at_least
 
 ALL, RING, RESERVOIR = KINDS = ("all", "ring", "reservoir")
 
@@ -37,9 +37,8 @@ class Buffer:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownName(f"buffer {self.kind!r} is unknown: use one of {', '.join(KINDS)}")
-        if not isinstance(self.size, (int, np.integer)) or isinstance(self.size, bool):
-            raise InvalidInput(f"buffer size is {self.size!r}: use an integer of at least 1")
-        if (self.kind == ALL) != (self.size == 0) or self.size < 0:
+        at_least("buffer size", self.size, 0)
+        if (self.kind == ALL) != (self.size == 0):
             raise InvalidInput(
                 f"buffer {self.kind!r} has size {self.size}: use an integer of at least 1, none for 'all'"
             )

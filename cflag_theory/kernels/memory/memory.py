@@ -6,7 +6,6 @@ The drawing functions are plain Python on integers and integer arrays; the compi
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.numbers import Array, Ints, integer
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
 from cflag_theory.kernels.problems.problem import Problem
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
@@ -53,12 +52,12 @@ class Memory:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UnknownName(f"memory kind {self.kind!r} is unknown: use one of {', '.join(KINDS)}")
-        if self.kind in (SUBSET, BALANCED) and self.size < 1:
-            raise InvalidInput(f"memory size is {self.size}: keep at least one component per client")
-        if self.scale < 0 or not math.isfinite(self.scale):
-            raise InvalidInput(f"memory scale is {self.scale}: it is sqrt(m), finite and not negative")
-        if not math.isfinite(self.angle):
-            raise InvalidInput(f"rotation angle is {self.angle}: use a finite number of radians")
+        if self.kind in (SUBSET, BALANCED):
+            object.__setattr__(self, "size", at_least("memory size", self.size, 1))
+        if not is_finite_real(self.scale) or self.scale < 0:
+            raise InvalidInput(f"memory scale is {quoted(self.scale)}: it is sqrt(m), finite and not negative")
+        if not is_finite_real(self.angle):
+            raise InvalidInput(f"rotation angle is {quoted(self.angle)}: use a finite number of radians")
         if (self.kind == GIVEN) != (len(self.kept) > 0):
             raise InvalidInput(f"memory {self.kind!r} with kept = {self.kept}: use given(...), one sequence a client")
 
@@ -78,7 +77,7 @@ def uniform(size: int, *, redraw: bool = False) -> Memory:
     InvalidInput
         `size` is not an integer of at least 1.
     """
-    return Memory(SUBSET, size=integer("memory size", size, 1), redraw=redraw)
+    return Memory(SUBSET, size=size, redraw=redraw)
 
 
 def class_balanced(size: int, *, redraw: bool = False) -> Memory:
@@ -89,7 +88,7 @@ def class_balanced(size: int, *, redraw: bool = False) -> Memory:
     InvalidInput
         `size` is not an integer of at least 1.
     """
-    return Memory(BALANCED, size=integer("memory size", size, 1), redraw=redraw)
+    return Memory(BALANCED, size=size, redraw=redraw)
 
 
 def sign_bias(*, m: Any = None, scale: Any = None, redraw: bool = False) -> Memory:
@@ -125,7 +124,7 @@ def rotation_bias(*, m: Any = None, scale: Any = None, angle: float = math.pi / 
     InvalidInput
         Both or neither of `m` and `scale`, or a negative or non-finite value.
     """
-    return Memory(ROTATION, scale=_scale(m, scale), angle=float(angle))
+    return Memory(ROTATION, scale=_scale(m, scale), angle=angle)
 
 
 def given(kept: Sequence[ArrayLike]) -> Memory:
@@ -311,13 +310,12 @@ def rotate(vector: Array, angle: float, out: Array) -> None:
 
 def _scale(m: Any, scale: Any) -> Any:
     if (m is None) == (scale is None):
-        raise InvalidInput(f"m is {m} and scale is {scale}: pass one of them (scale = sqrt(m))")
-    if not isinstance(scale if m is None else m, numbers.Real):
-        raise InvalidInput(f"m is {m!r} and scale is {scale!r}: use a number")
+        raise InvalidInput(f"m is {quoted(m)} and scale is {quoted(scale)}: pass one of them (scale = sqrt(m))")
+    name, value = ("scale", scale) if m is None else ("m", m)
+    if not (is_finite_real(value) and value >= 0):
+        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is not negative")
     if m is None:
         return scale if isinstance(scale, (int, Fraction)) else float(scale)
-    if not (math.isfinite(m) and m >= 0):
-        raise InvalidInput(f"m is {m}: use a finite number that is not negative")
     if not isinstance(m, Fraction):
         return math.sqrt(m)
     root = Fraction(math.isqrt(m.numerator), math.isqrt(m.denominator))

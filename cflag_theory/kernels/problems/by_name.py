@@ -16,7 +16,7 @@ from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, ran
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory, uniform
-from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.numbers import Array, is_finite_real, require_kind
 from cflag_theory.kernels.own.files import is_plug_in, load
 from cflag_theory.kernels.own.functions import Function
 from cflag_theory.kernels.own.potentials import OWN, is_rational
@@ -180,6 +180,7 @@ def to_exact(problem: Problem) -> Problem:
         The potential is not rational, the drifts are normal, or the rows of a separable problem are orthonormal only up
         to rounding.
     """
+    require_kind("the problem", problem, Problem, "pass one of make_problem")
     if problem.exact:
         return problem
     if problem.own:

@@ -17,6 +17,7 @@ from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.own.potentials import OWN
 from cflag_theory.kernels.problems.problem import EXACT, MEASURED, STATED, UPPER_BOUND, Components, Constant
+from cflag_theory.sizes import require_room
 
 # A float eigenvalue is raised by this factor before the exact test that certifies it as a bound.
 _MARGIN = 1 + Fraction(1, 2**30)
@@ -27,6 +28,10 @@ def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
 
     Floats with fewer rows than entries are turned into the span of their rows, which leaves out eigenvalues 0 alone.
     """
+    if part.rows.dtype == object:
+        # A fraction takes 200 bytes and more, and certificates hold a second copy of one matrix.
+        d = part.rows.shape[1]
+        require_room(200 * d * d * (len(part.counts) + 1), f"exact curvature in d = {d}", "use floats or a smaller d")
     matrices = []
     for i, count in enumerate(part.counts.tolist()):
         span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
@@ -123,6 +128,8 @@ def with_bound(constants: dict[str, Constant], potential: int) -> dict[str, Cons
 
 def _spectral_norm(matrix: Array) -> float:
     dense, last = matrix.astype(np.float64), len(matrix) - 1
+    if not np.isfinite(dense).all():
+        raise InvalidInput("the squares of the rows leave the floats: use smaller rows")
     # The two ends of the spectrum are enough, and are cheaper than all of it.
     ends = [eigvalsh(dense, subset_by_index=(i, i))[0] for i in (0, last)]
     return float(max(abs(end) for end in ends))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array, Ints, integer, is_finite_real, is_integer
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
 
@@ -75,22 +74,20 @@ def as_integers(name: str, values: ArrayLike, count: int) -> Ints:
 
 def as_size(name: str, value: Any) -> int:
     """A positive integer."""
-    return integer(name, value, 1)
+    return at_least(name, value, 1)
 
 
 def as_dial(name: str, value: float, high: float = float("inf")) -> float:
     """A finite number from 0 to `high`."""
     if not is_finite_real(value) or not 0 <= value <= high:
         allowed = "that is at least 0" if high == float("inf") else f"from 0 to {high}"
-        raise InvalidInput(f"{name} is {value!r}: use a finite number {allowed}")
+        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number {allowed}")
     return float(value)
 
 
 def generator(seed: Any) -> np.random.Generator:
     """NumPy's generator for the construction of a problem."""
-    if not is_integer(seed) or seed < 0:
-        raise InvalidInput(f"seed is {seed!r}: use an integer of at least 0")
-    return np.random.default_rng(int(seed))
+    return np.random.default_rng(at_least("seed", seed, 0))
 
 
 def grid(values: Array) -> Array:
@@ -304,8 +301,8 @@ def _validate_constants(constants: Mapping[str, Constant]) -> None:
 
 def check_ratio(r: float, conflict: float = 0.0) -> None:
     """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists."""
-    if not (isfinite(r) and r >= 0):
-        raise InvalidInput(f"r is {r}: use a finite number of at least 0")
+    if not (is_finite_real(r) and r >= 0):
+        raise InvalidInput(f"r is {quoted(r)}: use a finite number of at least 0")
     if conflict:
         raise InvalidInput(f"r = {r:g} needs tasks with common stationary points: add the dial conflict=0")
 

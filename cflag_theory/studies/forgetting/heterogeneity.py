@@ -152,6 +152,7 @@ def forgetting_study(
         L = float(case.problem.constants["L"].value)
         for row in algorithms:
             trace = simulate(case.problem, row, memory=case.memory, **setting.arguments(L))
+            _require_resolved(trace, case.words)
             found.append(
                 Forgetting(
                     study=case.study,
@@ -166,6 +167,16 @@ def forgetting_study(
             if progress:
                 progress(f"{case.study}, {case.words}")
     return found
+
+
+def _require_resolved(trace: Trace, words: str) -> None:
+    """Gamma bounds a change of f: beyond what floats resolve beside f, it says nothing."""
+    Gamma, f = (float(abs(trace.column(name)).max()) for name in ("Gamma", "f"))
+    if Gamma * np.finfo(np.float64).eps > f:
+        raise Diverged(
+            f"{words}: Gamma reaches {Gamma:.2g} and |f| only {f:.2g}, so that the iterates have left where f is "
+            "resolved: use smaller alpha, beta or local_steps"
+        )
 
 
 def _measured(trace: Trace, p: Array, weights: Array) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def test_every_part_of_the_counter_changes_a_reservoir():
     ("make", "message"),
     [
         (lambda: ring(0), "size 0: use an integer of at least 1"),
-        (lambda: reservoir(-1), "size -1"),
+        (lambda: reservoir(-1), "size is -1"),
         (lambda: reservoir(2.5), "size is 2.5"),
         (lambda: Buffer("all", 3), "none for 'all'"),
     ],

@@ -128,7 +128,7 @@ def test_m_and_scale_are_two_ways_to_say_one_thing():
         (lambda: memory.sign_bias(m=1, scale=1), "pass one of them"),
         (lambda: memory.sign_bias(m=-0.1), "m is -0.1"),
         (lambda: memory.sign_bias(m=math.nan), "m is nan"),
-        (lambda: memory.sign_bias(m="half"), "use a number"),
+        (lambda: memory.sign_bias(m="half"), "m is 'half': use a finite number"),
         (lambda: memory.rotation_bias(scale=-1), "scale is -1"),
         (lambda: memory.rotation_bias(scale=math.inf), "scale is inf"),
         (lambda: memory.rotation_bias(m=1, angle=math.inf), "angle is inf"),
