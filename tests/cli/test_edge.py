@@ -91,7 +91,7 @@ def test_a_full_disk_under_the_output(arguments):
     with open(FULL, "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
-    remedy = "make room on the disk, or write elsewhere"
+    remedy = "free some space or write elsewhere"
     assert done.stderr == f"cflag: cannot write the results (No space left on device): {remedy}\n"
 
 
