@@ -22,6 +22,7 @@ from cflag_theory.claims.engine.terms import Dot, Function, Norm, TermError, can
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms.certifying import certificate as certificate_of
 from cflag_theory.falsify.vector_terms.reading import Reading
+from cflag_theory.falsify.vector_terms.squares import with_squares
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
@@ -33,6 +34,16 @@ class _Facts:
 
     known: dict[str, rules.Known] = field(default_factory=dict)
     steps: dict[str, Use | Obligation] = field(default_factory=dict)
+    #: What is known does not imply the goal, whatever is squared.
+    refused: bool = False
+
+    def certificate(self, goal: Relation) -> sp.Expr | None:
+        """A certificate of the goal with squares that are found for it, and become facts."""
+        found = with_squares(goal, {name: one.relation for name, one in self.known.items()})
+        self.refused = found.refused
+        for name, (vector, operator) in found.squares.items():
+            self.use(rules.square(name, vector, *([operator] if operator else [])))
+        return found.certificate
 
     def use(self, step: Use) -> str | None:
         """Add what a rule concludes; None where it does not fit, or says nothing new."""
@@ -86,7 +97,7 @@ def prove_vectors(reading: Reading) -> Proved | None:
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     between_norms = _norm_of(goal.left) is not None and _norm_of(goal.right) is not None
     facts = _hypotheses(reading)
-    for stage in (_functions, _norms, _displacements, _gradient_steps, _pairs, _scaled_pairs):
+    for stage in (_functions, _norms, _gradient_steps, _displacements, _pairs, _scaled_pairs):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
@@ -97,9 +108,13 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if len(facts.known) == before and stage is not _functions:
             continue
         found = None
-        if stage is _norms and not (goal.left.has(Norm) or goal.right.has(Norm)):
+        if stage in (_functions, _norms, _gradient_steps) and (squared is None or not between_norms):
+            found = facts.certificate(goal)
+        if found is None and facts.refused and not reading.norms:
+            continue
+        if found is None and stage is _norms and not (goal.left.has(Norm) or goal.right.has(Norm)):
             found = certificate_of(goal, facts.without_norms())
-        if squared is not None and stage is not _functions:
+        if found is None and squared is not None and stage is not _functions:
             found = _by_squares(facts, goal, squared)
         if found is None and (squared is None or not between_norms):
             found = certificate_of(goal, facts.relations())
@@ -121,7 +136,7 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
         # Between two norms, squares of vectors are enough.
         (b, u), (c, v) = left, right
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        certificate = certificate_of(plain, facts.without_norms())
+        certificate = facts.certificate(plain) or certificate_of(plain, facts.without_norms())
         if certificate is not None:
             facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)

@@ -1,0 +1,361 @@
+"""Multipliers and squares that prove a claim, as rational functions of its numbers.
+
+Semidefinite programs at drawn values say between what bounds a multiplier lies. The simplest expression between them is
+taken, the form that is left is decomposed into squares exactly, and every sign is proved from the hypotheses about
+numbers. The certificate is checked before it is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, product
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+
+from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
+from cflag_theory.claims.engine.finder import searched
+from cflag_theory.claims.engine.operators import Atom, Operator
+from cflag_theory.claims.engine.relation import Relation, at_most, below
+from cflag_theory.claims.engine.terms import is_vector, norm2
+from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, evaluated, linear
+
+#: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
+_BOUNDS, _FAILED, _LOOK = 20, 2, 300
+#: Draws that relations are left out at, candidates for one multiplier, and programs for one goal.
+_FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
+#: What a program's bound is off by, and the largest numbers of a candidate.
+_NEAR, _LARGEST = 2e-5, 64
+#: Linear programs that a sign is looked for with, see `searched`.
+_SIGNS = ((1, 1, 0, 300, False), (1, 2, 0, 500, False), (2, 1, 0, 500, False), (2, 2, 0, 800, False), (1, 1, 0, 300, True))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A checked certificate with the vectors, and their operators, whose squares it uses by name.
+
+    Without one, `refused` says that there is none at some values of the numbers, whatever is squared.
+    """
+
+    certificate: sp.Expr | None = None
+    squares: dict[str, tuple[sp.Expr, Operator | None]] = field(default_factory=dict)
+    refused: bool = False
+
+
+def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
+    """A certificate of the goal from what is known and from squares."""
+    form = Form(goal, known)
+    if goal.op == "==" or not form.fits:
+        return Found()
+    at = draws(form, _BOUNDS + _LOOK)
+    if len(at) <= _BOUNDS:
+        return Found()
+    programs = Programs(form, at[:_BOUNDS])
+    rows = [n for n in range(_BOUNDS) if programs.solve(n, programs.names) is not None]
+    if len(rows) < _BOUNDS - _FAILED:
+        return Found(refused=True)
+    seen: list[list[str]] = []
+    for small_first in (True, False):
+        used = _needed(programs, rows[:_FEW], small_first)
+        if used is None or used in seen:
+            continue
+        seen.append(used)
+        rows_of = [n for n in rows if programs.solve(n, used) is not None]
+        if len(rows_of) < len(rows) - _FAILED:
+            continue
+        for multipliers, squares, rest in _Fit(form, programs, at, used, rows_of).ways({}):
+            found = _assembled(goal, known, multipliers, squares, rest)
+            if found is not None:
+                return found
+    return Found()
+
+
+def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> list[str] | None:
+    """Relations of which none can be left out at some draws."""
+    total = dict.fromkeys(programs.names, 0.0)
+    for at in rows:
+        for name, value in (programs.solve(at, programs.names) or {}).items():
+            total[name] += abs(value)
+    used = list(programs.names)
+    likely = [name for name in used if total[name] > _NEAR]
+    if all(programs.solve(at, likely) is not None for at in rows):
+        used = likely
+    for name in sorted(used, key=lambda one: total[one] if small_first else -total[one]):
+        fewer = [one for one in used if one != name]
+        if all(programs.solve(at, fewer) is not None for at in rows):
+            used = fewer
+    return used
+
+
+Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], sp.Expr]
+
+
+def _assembled(
+    goal: Relation, known: Mapping[str, Relation], multipliers: Mapping[str, sp.Expr], squares: Any, rest: sp.Expr
+) -> Found | None:
+    """The certificate that multipliers and squares make, if it is one."""
+    given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
+    named, terms = {}, [rest]
+    for weight, vector, operator in squares:
+        name = f"square of {vector}" + (f", under {operator}" if operator else "")
+        named[name] = vector, operator
+        given[name] = at_most(0, operator(norm2(vector)) if operator else norm2(vector))
+        terms.append(weight * slack(name))
+    terms += [value * (-residual(n) if given[n].op == "==" else slack(n)) for n, value in multipliers.items()]
+    certificate = _with_equations(goal, given, sp.Add(*terms))
+    if certificate is None or certificate_fault(goal, given, certificate) is not None:
+        return None
+    return Found(certificate, named)
+
+
+def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
+    """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
+    means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
+    gap = linear(goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means), {}, apart=False)
+    equations = {n: linear(one.slack, {}, apart=False) for n, one in given.items() if one.op == "=="}
+    equations = {n: one for n, one in equations.items() if one.keys() - {1}}
+    columns = [*equations.values(), gap]
+    keys = list(dict.fromkeys(key for one in columns for key in one))
+    if not keys:
+        return certificate
+    symbols = sorted({s for one in columns for c in one.values() for s in c.free_symbols}, key=str)
+    over = sp.QQ.frac_field(*(symbols or [sp.Dummy()]))
+    table = [[over.from_sympy(sp.together(one.get(key, sp.S.Zero))) for one in columns] for key in keys]
+    solved, pivots = DomainMatrix(table, (len(keys), len(columns)), over).rref()
+    if len(equations) in pivots:
+        return None
+    names = list(equations)
+    values = [over.to_sympy(row[-1]) for row in solved.to_ddm()[: len(pivots)]]
+    return certificate - sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=True)))
+
+
+class _Fit:
+    """The multipliers of one list of relations as functions of the numbers."""
+
+    def __init__(self, form: Form, programs: Programs, at: Array, used: list[str], rows: Sequence[int]) -> None:
+        self.form, self.programs, self.at, self.used, self.rows = form, programs, at, used, rows
+        self.field: Any = sp.QQ.frac_field(*(form.symbols or [sp.Dummy()])).field
+        self.signs = _Signs(form, at)
+        self.goal, *columns = (
+            {key: self._quotient(c) for key, c in one.items()} for one in (form.goal, *(form.rows[n] for n in used))
+        )
+        self.columns = dict(zip(used, columns, strict=True))
+        self.letters = self._letters()
+
+    def _quotient(self, expr: sp.Expr) -> Any:
+        return self.field.from_expr(sp.together(expr))
+
+    def ways(self, fixed: Mapping[str, sp.Expr]) -> Iterator[Way]:
+        """Multipliers, squares and what is left, of signs that are proved, the simplest first."""
+        known = self._determined(fixed)
+        if known is None or self.programs.count > _PROGRAMS:
+            return
+        open_ = sorted((name for name in self.used if name not in known), key=lambda n: str(self.form.rows[n]))
+        if not open_:
+            if (way := self._decomposed(known)) is not None:
+                yield way
+            return
+        for name in open_[:2]:
+            for candidate in self._candidates(name, known):
+                yield from self.ways({**known, name: candidate})
+
+    def _determined(self, fixed: Mapping[str, sp.Expr]) -> dict[str, sp.Expr] | None:
+        """What follows for other multipliers from the terms that no square has; None if they contradict each other."""
+        names = [name for name in self.used if name not in fixed]
+        zero, table = self.field.zero, []
+        values = {name: self._quotient(value) for name, value in fixed.items()}
+        for key in self.form.opaque:
+            right = self.goal.get(key, zero)
+            right -= sum((value * self.columns[n].get(key, zero) for n, value in values.items()), zero)
+            table.append([*(self.columns[n].get(key, zero) for n in names), right])
+        if not table:
+            return dict(fixed)
+        solved, pivots = DomainMatrix(table, (len(table), len(names) + 1), self.field.to_domain()).rref()
+        if len(names) in pivots:
+            return None
+        alone = {
+            names[p]: row[-1].as_expr()
+            for p, row in zip(pivots, solved.to_ddm(), strict=False)
+            if not any(one for n, one in enumerate(row[:-1]) if n != p)
+        }
+        return {**fixed, **alone}
+
+    def _letters(self) -> list[sp.Expr]:
+        """The numbers, and the sums of one sign that the claim's coefficients are products of."""
+        letters: list[sp.Expr] = list(self.form.symbols)
+        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
+        for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
+            for polynomial in (part.numer, part.denom):
+                for factor, _ in polynomial.factor_list()[1]:
+                    expr = factor.as_expr()
+                    letter = self.signs.side(expr) * expr
+                    if expr.is_Add and letter != 0 and letter not in letters:
+                        letters.append(letter)
+        return letters[:12]
+
+    def _candidates(self, name: str, known: Mapping[str, sp.Expr]) -> list[sp.Expr]:
+        """Simple expressions between the bounds of a multiplier."""
+        at = self.at[self.rows]
+        values = evaluated(list(known.values()), self.form.symbols, at)
+        low, high = [], []
+        for row, numbers in zip(self.rows, values.tolist(), strict=True):
+            fixed = dict(zip(known, numbers, strict=True))
+            ends = [self.programs.solve(row, self.used, fixed, (name, sign)) for sign in (1.0, -1.0)]
+            if ends[0] is None and ends[1] is None:
+                return []
+            # Where there is no bound: any large number.
+            low.append(ends[0][name] if ends[0] else -1e4 * (1 + abs(ends[1][name])))
+            high.append(max(ends[1][name], low[-1]) if ends[1] else 1e4 * (1 + abs(low[-1])))
+        return between(self.letters, len(self.form.symbols), evaluated(self.letters, self.form.symbols, at), low, high)
+
+    def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
+        left = dict(self.goal)
+        for name, value in known.items():
+            times = self._quotient(value)
+            for key, c in self.columns[name].items():
+                left[key] = left.get(key, self.field.zero) - times * c
+        squares = []
+        for operator, vectors in self.form.vectors.items():
+            matrix = [[self.field.zero] * len(vectors) for _ in vectors]
+            for (a, u), (b, v) in product(enumerate(vectors), repeat=2):
+                key, part = self.form.entry(operator, u, v)
+                matrix[a][b] = left.get(key, self.field.zero) * self.field(sp.QQ(part.p, part.q))
+            made = self._squares(matrix, vectors) if self._semidefinite(matrix) else None
+            if made is None:
+                return None
+            apart = (lambda v, of=operator: v - of(v) / of.total) if operator else (lambda v: v)
+            squares += [(weight, apart(vector), operator) for weight, vector in made]
+        signed = {n: v if n in self.form.equations else self.signs.proved(self._quotient(v)) for n, v in known.items()}
+        rest = self.signs.proved(left.get(sp.S.One, self.field.zero))
+        return None if rest is None or None in signed.values() else (signed, squares, rest)
+
+    def _semidefinite(self, matrix: list[list[Any]]) -> bool:
+        """Whether a matrix is positive semidefinite at the draws."""
+        flat = evaluated([one.as_expr() for row in matrix for one in row], self.form.symbols, self.at)
+        forms = flat.reshape(len(self.at), len(matrix), len(matrix))
+        size = np.abs(forms).max(axis=(1, 2), initial=1e-300)
+        return not matrix or bool((np.linalg.eigvalsh(forms)[:, 0] >= -1e-8 * size).all())
+
+    def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
+        """Weights and vectors of squares by Lagrange's method; a pivot has quotients with positive denominators."""
+        places, squares = list(range(len(matrix))), []
+        while places:
+            # A row without a diagonal is zero.
+            empty = [a for a in places if not matrix[a][a]]
+            if any(matrix[a][b] for a in empty for b in places):
+                return None
+            places = [a for a in places if a not in empty]
+            for a in sorted(places, key=lambda a: len(str(matrix[a][a]))):
+                ratios = {b: matrix[a][b] / matrix[a][a] for b in places}
+                common = self.field.one
+                for one in ratios.values():
+                    common *= self.field((common * one).denom)
+                common *= self.signs.side(common.as_expr()) or 1
+                weight = self.signs.proved(matrix[a][a] / common**2)
+                if weight is not None and self.signs.proved(common, strictly=True) is not None:
+                    break
+            else:
+                if places:
+                    return None
+                break
+            squares.append((weight, sp.Add(*((common * ratios[b]).as_expr() * vectors[b] for b in places))))
+            places.remove(a)
+            for b, c in product(places, repeat=2):
+                matrix[b][c] = matrix[b][c] - ratios[b] * matrix[a][c]
+        return squares
+
+
+def between(
+    letters: Sequence[sp.Expr], plain: int, values: Array, least: Sequence[float], most: Sequence[float]
+) -> list[sp.Expr]:
+    """Multiples of products of powers of letters, with values between the bounds, the simplest first.
+
+    `values` has a row for each draw and a column for each letter, of which the first `plain` are symbols.
+    """
+    low, high = np.array(least), np.array(most)
+    room = 1e-7 + _NEAR * np.minimum(np.maximum(np.abs(low), np.abs(high)), 1 + np.abs(low))
+    low, high = low - room, high + room
+    found: list[tuple[float, str, sp.Expr]] = []
+    if (low <= 0).all() and (high >= 0).all():
+        found.append((0.0, "", sp.S.Zero))
+    powers = np.array(list(_powers(plain, len(letters))))
+    monomials = np.exp(powers @ np.log(np.abs(values)).T)
+    for sign in (1, -1):
+        bottom = ((low if sign > 0 else -high) / monomials).max(axis=1)
+        top = ((high if sign > 0 else -low) / monomials).min(axis=1)
+        for n in np.flatnonzero((bottom <= top) & (top > 0)):
+            c = simplest(Fraction(max(float(bottom[n]), 1e-9)), Fraction(float(top[n])))
+            if max(c.numerator, c.denominator) <= _LARGEST:
+                cost = float(np.abs(powers[n]).sum()) + (c.numerator + c.denominator - 2) / 2
+                monomial = sp.Mul(*(letter ** int(p) for letter, p in zip(letters, powers[n], strict=True)))
+                found.append((cost, str(monomial), sign * sp.Rational(c.numerator, c.denominator) * monomial))
+    return [expr for *_, expr in sorted(found, key=lambda one: one[:2])][:_CANDIDATES]
+
+
+def _powers(plain: int, every: int) -> Iterator[tuple[int, ...]]:
+    """Exponents: of symbols up to 2, of the other letters up to 1, few of them."""
+    others = every - plain
+    for first in product(range(-2, 3), repeat=plain):
+        size = sum(map(abs, first))
+        for count in range(3 if size <= 2 else 2 if size <= (4 if plain <= 3 else 3) else 0):
+            for chosen in combinations(range(others), count):
+                for signs in product((1, -1), repeat=count):
+                    rest = dict(zip(chosen, signs, strict=True))
+                    yield (*first, *(rest.get(at, 0) for at in range(others)))
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The positive fraction with the smallest denominator between two, by continued fractions."""
+    if ceil(low) <= high:
+        return Fraction(ceil(low))
+    whole = floor(low)
+    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
+
+
+class _Signs:
+    """Shows that numbers are not negative, factor by factor, from what is known of numbers."""
+
+    def __init__(self, form: Form, at: Array) -> None:
+        self.numbers, self.symbols, self.at = form.numbers, form.symbols, at
+        self.kept: dict[tuple[sp.Expr, bool], sp.Expr | None] = {}
+
+    def proved(self, value: Any, *, strictly: bool = False) -> sp.Expr | None:
+        """An element of the field as an expression in slacks that is seen not to be negative, or None."""
+        if not value:
+            return None if strictly else sp.S.Zero
+        above, under = value.numer.factor_list(), value.denom.factor_list()
+        ratio = sp.Rational(str(above[0] / under[0]))
+        written, sign = abs(ratio), int(sp.sign(ratio))
+        for factors, up in ((above[1], 1), (under[1], -1)):
+            for factor, power in factors:
+                expr = factor.as_expr()
+                strict = strictly or up < 0
+                side = self.side(expr)
+                known = self._one(side * expr, strict) if side else None
+                if known is not None:
+                    written *= known ** (up * power)
+                    sign *= side**power
+                elif power % 2 or strict:
+                    return None
+                else:
+                    written *= square(expr ** (power // 2))
+        return written if sign > 0 else None
+
+    def side(self, expr: sp.Expr) -> int:
+        """The sign that an expression has at all draws, 0 if it has both."""
+        values = evaluated([expr], self.symbols, self.at)[:, 0]
+        return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+
+    def _one(self, expr: sp.Expr, strictly: bool) -> sp.Expr | None:
+        key = expr, strictly
+        if key not in self.kept:
+            goal = below(0, expr) if strictly else at_most(0, expr)
+            tried = (searched(goal, self.numbers, size) for size in _SIGNS)
+            good = (one for one in tried if one is not None and certificate_fault(goal, self.numbers, one) is None)
+            self.kept[key] = next(good, None)
+        return self.kept[key]
