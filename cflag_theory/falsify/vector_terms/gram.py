@@ -23,7 +23,7 @@ from cflag_theory.claims.engine.terms import Basis, Dot, dot, is_vector, parts
 _MOST_VECTORS, _MOST_RELATIONS = 16, 150
 #: Values that are drawn, of which those that satisfy the hypotheses are kept; how far a held multiplier may move;
 #: errors of an answer that is taken although the solver stopped early.
-_DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-6
+_DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
 
 Array = Any
 Linear = dict[sp.Expr, sp.Expr]
@@ -34,7 +34,8 @@ def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
     found: Linear = {}
     for key, value in pairs:
         found[key] = found.get(key, sp.S.Zero) + value
-    return {key: value for key, value in found.items() if value != 0}
+    tidy = {k: sp.cancel(c) if any(p.exp.is_negative for p in c.atoms(sp.Pow)) else sp.expand(c) for k, c in found.items()}
+    return {key: value for key, value in tidy.items() if value != 0}
 
 
 def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:

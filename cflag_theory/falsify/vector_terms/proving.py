@@ -91,9 +91,10 @@ class Proved(NamedTuple):
 
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
+    reading = reading.without_roots()
     goal = reading.goal
     # A bound between norms is proved between their squares.
-    norms = goal.op == "<=" and reading.norms and all(map(manifestly_nonnegative, map(_plain, (goal.left, goal.right))))
+    norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     between_norms = _norm_of(goal.left) is not None and _norm_of(goal.right) is not None
     facts = _hypotheses(reading)
@@ -121,11 +122,6 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if found is not None:
             return _statement(reading, facts, found)
     return None
-
-
-def _plain(expr: sp.Expr) -> sp.Expr:
-    """The expression with a variable for every number made of vectors."""
-    return Atoms()(expr)
 
 
 def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
@@ -185,7 +181,8 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
-            for w in reading.bases:
+            gradients = (f.grad(x) for f, points in reading.functions.items() for x in points)
+            for w in dict.fromkeys((*reading.bases, *gradients)):
                 facts.use(rules.along(f"{name} along {w}", w, given=name))
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from cflag_theory.claims.engine.finder import searched
 from cflag_theory.claims.engine.operators import Atom, Operator
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import is_vector, norm2
+from cflag_theory.falsify.decisions.decision import simplest
 from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, evaluated, linear
 
 #: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
@@ -59,37 +59,34 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     rows = [n for n in range(_BOUNDS) if programs.solve(n, programs.names) is not None]
     if len(rows) < _BOUNDS - _FAILED:
         return Found(refused=True)
-    seen: list[list[str]] = []
     for small_first in (True, False):
-        used = _needed(programs, rows[:_FEW], small_first)
-        if used is None or used in seen:
-            continue
-        seen.append(used)
-        rows_of = [n for n in rows if programs.solve(n, used) is not None]
-        if len(rows_of) < len(rows) - _FAILED:
-            continue
-        for multipliers, squares, rest in _Fit(form, programs, at, used, rows_of).ways({}):
-            found = _assembled(goal, known, multipliers, squares, rest)
-            if found is not None:
+        used, fitting = _needed(programs, rows, small_first)
+        for way in _Fit(form, programs, at, used, fitting).ways({}):
+            if (found := _assembled(goal, known, *way)) is not None:
                 return found
     return Found()
 
 
-def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> list[str] | None:
-    """Relations of which none can be left out at some draws."""
-    total = dict.fromkeys(programs.names, 0.0)
-    for at in rows:
-        for name, value in (programs.solve(at, programs.names) or {}).items():
-            total[name] += abs(value)
-    used = list(programs.names)
-    likely = [name for name in used if total[name] > _NEAR]
-    if all(programs.solve(at, likely) is not None for at in rows):
-        used = likely
-    for name in sorted(used, key=lambda one: total[one] if small_first else -total[one]):
-        fewer = [one for one in used if one != name]
-        if all(programs.solve(at, fewer) is not None for at in rows):
-            used = fewer
-    return used
+def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple[list[str], list[int]]:
+    """Relations of which none can be left out at some draws, and the draws at which they are enough."""
+    tried = list(rows[:_FEW])
+    while True:
+        total = dict.fromkeys(programs.names, 0.0)
+        for at in tried:
+            for name, value in (programs.solve(at, programs.names) or {}).items():
+                total[name] += abs(value)
+        used = list(programs.names)
+        likely = [name for name in used if total[name] > _NEAR]
+        order = sorted(used, key=lambda one: total[one] if small_first else -total[one])
+        for fewer in (likely, *([one] for one in order)):
+            without = likely if fewer is likely else [one for one in used if one not in fewer]
+            if all(programs.solve(at, without) is not None for at in tried):
+                used = without
+        fitting = [at for at in rows if programs.solve(at, used) is not None]
+        if len(fitting) >= len(rows) - _FAILED:
+            return used, fitting
+        # What was left out is needed elsewhere.
+        tried += [at for at in rows if at not in fitting and at not in tried][:1]
 
 
 Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], sp.Expr]
@@ -242,7 +239,7 @@ class _Fit:
         return not matrix or bool((np.linalg.eigvalsh(forms)[:, 0] >= -1e-8 * size).all())
 
     def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
-        """Weights and vectors of squares by Lagrange's method; a pivot has quotients with positive denominators."""
+        """Weights and vectors of squares by Lagrange's method, pivots with weights of proved signs."""
         places, squares = list(range(len(matrix))), []
         while places:
             # A row without a diagonal is zero.
@@ -255,9 +252,8 @@ class _Fit:
                 common = self.field.one
                 for one in ratios.values():
                     common *= self.field((common * one).denom)
-                common *= self.signs.side(common.as_expr()) or 1
                 weight = self.signs.proved(matrix[a][a] / common**2)
-                if weight is not None and self.signs.proved(common, strictly=True) is not None:
+                if weight is not None:
                     break
             else:
                 if places:
@@ -304,17 +300,9 @@ def _powers(plain: int, every: int) -> Iterator[tuple[int, ...]]:
         size = sum(map(abs, first))
         for count in range(3 if size <= 2 else 2 if size <= (4 if plain <= 3 else 3) else 0):
             for chosen in combinations(range(others), count):
-                for signs in product((1, -1), repeat=count):
+                for signs in product((1, -1, 2, -2), repeat=count):
                     rest = dict(zip(chosen, signs, strict=True))
                     yield (*first, *(rest.get(at, 0) for at in range(others)))
-
-
-def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The positive fraction with the smallest denominator between two, by continued fractions."""
-    if ceil(low) <= high:
-        return Fraction(ceil(low))
-    whole = floor(low)
-    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
 
 
 class _Signs:
