@@ -99,8 +99,9 @@ class Form:
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
         self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*Atom, Index)}
         self.goal = linear(goal.slack, self.moved)
-        indices = _indices(goal)
-        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if _indices(one) <= indices}
+        # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
+        under = {u.index for u in operators} - _indices(goal)
+        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & under}
         self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
         self.vectors: dict[Operator | None, list[sp.Expr]] = {None: []}

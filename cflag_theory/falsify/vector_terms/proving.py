@@ -91,14 +91,13 @@ class Proved(NamedTuple):
 
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
-    reading = reading.without_roots()
     goal = reading.goal
     # A bound between norms is proved between their squares.
     norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     between_norms = _norm_of(goal.left) is not None and _norm_of(goal.right) is not None
     facts = _hypotheses(reading)
-    for stage in (_functions, _norms, _gradient_steps, _displacements, _pairs, _scaled_pairs):
+    for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
@@ -109,7 +108,7 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if len(facts.known) == before and stage is not _functions:
             continue
         found = None
-        if stage in (_functions, _norms, _gradient_steps) and (squared is None or not between_norms):
+        if squared is None or not between_norms:
             found = facts.certificate(goal)
         if found is None and facts.refused and not reading.norms:
             continue
@@ -263,70 +262,6 @@ def _named_square(facts: _Facts, v: sp.Expr) -> str:
         return name
     shown = rules.concluded(rules.norm_squared("", v), [])
     return next(known for known, one in facts.known.items() if one.relation == shown)
-
-
-def _square(facts: _Facts, v: sp.Expr) -> None:
-    if len(parts(v)) > 1:
-        facts.use(rules.square(f"square of {canonical(v)}", _reduced(v)))
-
-
-def _reduced(v: sp.Expr) -> sp.Expr:
-    """The vector without a factor that all its coefficients have."""
-    of = parts(v)
-    factor = sp.gcd_list(list(of.values())) if len(of) > 1 else sp.S.One
-    return canonical(sp.Add(*(sp.cancel(c / factor) * basis for basis, c in of.items()))) if factor != 0 else v
-
-
-def _displacements(reading: Reading, facts: _Facts) -> None:
-    """Squares of distances between points, of changes of gradients, and of members minus their mean."""
-    for f, points in reading.functions.items():
-        for x, y in combinations(points, 2):
-            _square(facts, x - y)
-            _square(facts, f.grad(x) - f.grad(y))
-            for factor in (f.properties.mu, f.properties.smooth):
-                if factor:
-                    _square(facts, f.grad(x) - f.grad(y) - factor * (x - y))
-        if len(points) <= 4:
-            # Young's inequality for the ways from one point to two others.
-            for x, y in combinations(points, 2):
-                for z in points:
-                    if z not in (x, y):
-                        _square(facts, x + y - 2 * z)
-    for operator in reading.operators:
-        for v in reading.bases:
-            if operator.index in v.free_symbols:
-                facts.use(rules.jensen(f"Jensen for {v}", operator, v))
-
-
-def _vectors(reading: Reading) -> list[sp.Expr]:
-    """The basis vectors that inner products are taken of."""
-    pairs = {v for relation in reading.relations for term in _dots(relation) for v in term.args}
-    return sorted(pairs, key=sp.default_sort_key)
-
-
-def _dots(relation: Relation) -> set[Dot]:
-    return {*relation.left.atoms(Dot), *relation.right.atoms(Dot)}
-
-
-def _pairs(reading: Reading, facts: _Facts) -> None:
-    """Squares of sums and differences of two vectors."""
-    for u, v in combinations(_vectors(reading), 2):
-        for sign in (1, -1):
-            _square(facts, u + sign * v)
-
-
-def _scaled_pairs(reading: Reading, facts: _Facts) -> None:
-    """Squares of u + c v, for factors that the claim speaks of: Young's inequality."""
-    factors = [sp.Integer(2), sp.Rational(1, 2), *_factors(reading)]
-    for u, v in permutations(_vectors(reading), 2):
-        for factor in factors:
-            for sign in (1, -1):
-                _square(facts, u + sign * factor * v)
-
-
-def _factors(reading: Reading) -> list[sp.Expr]:
-    positive = [symbol for symbol in reading.symbols if symbol.is_positive][:4]
-    return [*positive, *(a * b for a, b in combinations(positive, 2))][:6]
 
 
 def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
