@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from cflag_theory.falsify import Conjecture, decide, dot, function, index, mean, norm, norm2, vector, vectors
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.falsify import Conjecture, decide, dot, function, index, mean, norm, norm2, prove, vector, vectors
 
 L, a, mu, s, d, rho, rate = sp.symbols("L a mu s d rho rate", positive=True)
 m, b, A, sigma, D, G, omega = sp.symbols("m b A sigma D G omega", nonnegative=True)
@@ -93,7 +94,8 @@ def heavy_ball(scale):
 
 def accelerated(*given):
     mixed = (A * y + c * z) / (A + c)
-    left = (A + c) * (convex(mixed - convex.grad(mixed) / L) - convex(xs)) + L / 2 * norm2(z - c / L * convex.grad(mixed) - xs)
+    new = mixed - convex.grad(mixed) / L
+    left = (A + c) * (convex(new) - convex(xs)) + L / 2 * norm2(z - c / L * convex.grad(mixed) - xs)
     return claim(left, A * (convex(y) - convex(xs)) + L / 2 * norm2(z - xs), *given)
 
 
@@ -216,3 +218,26 @@ FALSE = {
         norm2(smooth.grad(x) - smooth.grad(y)), L * dot(smooth.grad(x) - smooth.grad(y), x - y)
     ),
 }
+#: What squares of vectors and the rules do not prove: how a function is interpolated that is both smooth and convex.
+OPEN = ("exact rate of gradient descent (Taylor, Hendrickx, Glineur 2018)",)
+QUICK = [name for name in TRUE if name.startswith(("strong convexity", "SAGA", "Young"))]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_square_is_found_that_no_hypothesis_names(name):
+    found = prove(TRUE[name])
+    assert found.proved
+    assert any(line.why == "square" for line in found.derivation.lines)
+    assert examine(found.derivation.statement).faults == ()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", TRUE)
+def test_true_lemmas_are_proved(name):
+    assert decide(TRUE[name]).outcome == ("neither" if name in OPEN else "proved")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", FALSE)
+def test_false_lemmas_are_refuted(name):
+    assert decide(FALSE[name]).refuted

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Basis, Dot, dot, is_vector, parts
+from cflag_theory.claims.engine.terms import Dot, dot, is_vector, parts
 
 #: Larger matrices and longer lists of relations are not put into one program.
 _MOST_VECTORS, _MOST_RELATIONS = 16, 150
@@ -34,7 +34,9 @@ def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
     found: Linear = {}
     for key, value in pairs:
         found[key] = found.get(key, sp.S.Zero) + value
-    tidy = {k: sp.cancel(c) if any(p.exp.is_negative for p in c.atoms(sp.Pow)) else sp.expand(c) for k, c in found.items()}
+    tidy = {
+        k: sp.cancel(c) if any(p.exp.is_negative for p in c.atoms(sp.Pow)) else sp.expand(c) for k, c in found.items()
+    }
     return {key: value for key, value in tidy.items() if value != 0}
 
 
@@ -146,6 +148,9 @@ def draws(form: Form, count: int) -> Array:
             size[:, at] *= random.choice((-1, 1), _DRAWS)
         if symbol.is_integer:
             size[:, at] = np.maximum(np.rint(size[:, at]), 1)
+        if not symbol.is_positive:
+            # What is needed at zero may be more than elsewhere.
+            size[::7, at] = 0
     slacks = [one.slack for one in form.numbers.values()]
     return size[(evaluated(slacks, form.symbols, size) > 0).all(axis=1)][:count]
 
@@ -164,7 +169,7 @@ class Programs:
     """The semidefinite programs of a form at rows of numbers, in the multipliers of what is known."""
 
     def __init__(self, form: Form, at: Array) -> None:
-        self.form, self.names = form, list(form.rows)
+        self.form, self.at, self.names = form, at, list(form.rows)
         #: Programs that were solved.
         self.count = 0
         place = {key: n for n, key in enumerate(form.opaque)}

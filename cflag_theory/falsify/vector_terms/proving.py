@@ -18,7 +18,7 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
-from cflag_theory.claims.engine.terms import Dot, Function, Norm, TermError, canonical, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms.certifying import certificate as certificate_of
 from cflag_theory.falsify.vector_terms.reading import Reading

@@ -19,7 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.finder import searched
-from cflag_theory.claims.engine.operators import Atom, Operator
+from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import is_vector, norm2
 from cflag_theory.falsify.decisions.decision import simplest
@@ -32,7 +32,13 @@ _FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
 #: What a program's bound is off by, and the largest numbers of a candidate.
 _NEAR, _LARGEST = 2e-5, 64
 #: Linear programs that a sign is looked for with, see `searched`.
-_SIGNS = ((1, 1, 0, 300, False), (1, 2, 0, 500, False), (2, 1, 0, 500, False), (2, 2, 0, 800, False), (1, 1, 0, 300, True))
+_SIGNS = (
+    (1, 1, 0, 300, False),
+    (1, 2, 0, 500, False),
+    (2, 1, 0, 500, False),
+    (2, 2, 0, 800, False),
+    (1, 1, 0, 300, True),
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
         return Found(refused=True)
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
-        for way in _Fit(form, programs, at, used, fitting).ways({}):
+        for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
             if (found := _assembled(goal, known, *way)) is not None:
                 return found
     return Found()
@@ -69,7 +75,7 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
 
 def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple[list[str], list[int]]:
     """Relations of which none can be left out at some draws, and the draws at which they are enough."""
-    tried = list(rows[:_FEW])
+    tried = sorted(rows, key=lambda row: programs.at[row].all())[:_FEW]
     while True:
         total = dict.fromkeys(programs.names, 0.0)
         for at in tried:
@@ -134,8 +140,9 @@ def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: 
 class _Fit:
     """The multipliers of one list of relations as functions of the numbers."""
 
-    def __init__(self, form: Form, programs: Programs, at: Array, used: list[str], rows: Sequence[int]) -> None:
-        self.form, self.programs, self.at, self.used, self.rows = form, programs, at, used, rows
+    def __init__(self, programs: Programs, at: Array, used: list[str], rows: Sequence[int]) -> None:
+        self.form, self.programs, self.at, self.used, self.rows = programs.form, programs, at, used, rows
+        form = programs.form
         self.field: Any = sp.QQ.frac_field(*(form.symbols or [sp.Dummy()])).field
         self.signs = _Signs(form, at)
         self.goal, *columns = (
@@ -197,17 +204,18 @@ class _Fit:
 
     def _candidates(self, name: str, known: Mapping[str, sp.Expr]) -> list[sp.Expr]:
         """Simple expressions between the bounds of a multiplier."""
-        at = self.at[self.rows]
+        at = self.programs.at[self.rows]
         values = evaluated(list(known.values()), self.form.symbols, at)
         low, high = [], []
         for row, numbers in zip(self.rows, values.tolist(), strict=True):
             fixed = dict(zip(known, numbers, strict=True))
             ends = [self.programs.solve(row, self.used, fixed, (name, sign)) for sign in (1.0, -1.0)]
-            if ends[0] is None and ends[1] is None:
+            least, most = (None if end is None else end[name] for end in ends)
+            if least is None and most is None:
                 return []
             # Where there is no bound: any large number.
-            low.append(ends[0][name] if ends[0] else -1e4 * (1 + abs(ends[1][name])))
-            high.append(max(ends[1][name], low[-1]) if ends[1] else 1e4 * (1 + abs(low[-1])))
+            low.append(-1e4 * (1 + abs(most or 0.0)) if least is None else least)
+            high.append(1e4 * (1 + abs(low[-1])) if most is None else max(most, low[-1]))
         return between(self.letters, len(self.form.symbols), evaluated(self.letters, self.form.symbols, at), low, high)
 
     def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
@@ -225,8 +233,7 @@ class _Fit:
             made = self._squares(matrix, vectors) if self._semidefinite(matrix) else None
             if made is None:
                 return None
-            apart = (lambda v, of=operator: v - of(v) / of.total) if operator else (lambda v: v)
-            squares += [(weight, apart(vector), operator) for weight, vector in made]
+            squares += [(w, v - operator(v) / operator.total if operator else v, operator) for w, v in made]
         signed = {n: v if n in self.form.equations else self.signs.proved(self._quotient(v)) for n, v in known.items()}
         rest = self.signs.proved(left.get(sp.S.One, self.field.zero))
         return None if rest is None or None in signed.values() else (signed, squares, rest)
