@@ -19,7 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.finder import searched
-from cflag_theory.claims.engine.operators import Operator
+from cflag_theory.claims.engine.operators import Atom, Operator
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import is_vector, norm2
 from cflag_theory.falsify.decisions.decision import simplest
@@ -68,7 +68,7 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
         for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
-            if (found := _assembled(goal, known, *way)) is not None:
+            if (found := _assembled(goal, known, form.equal, *way)) is not None:
                 return found
     return Found()
 
@@ -99,7 +99,12 @@ Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], 
 
 
 def _assembled(
-    goal: Relation, known: Mapping[str, Relation], multipliers: Mapping[str, sp.Expr], squares: Any, rest: sp.Expr
+    goal: Relation,
+    known: Mapping[str, Relation],
+    equal: Mapping[sp.Expr, sp.Expr],
+    multipliers: Mapping[str, sp.Expr],
+    squares: Any,
+    rest: sp.Expr,
 ) -> Found | None:
     """The certificate that multipliers and squares make, if it is one."""
     given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
@@ -110,31 +115,43 @@ def _assembled(
         given[name] = at_most(0, operator(norm2(vector)) if operator else norm2(vector))
         terms.append(weight * slack(name))
     terms += [value * (-residual(n) if given[n].op == "==" else slack(n)) for n, value in multipliers.items()]
-    certificate = _with_equations(goal, given, sp.Add(*terms))
+    certificate = _with_equations(goal, given, equal, sp.Add(*terms))
     if certificate is None or certificate_fault(goal, given, certificate) is not None:
         return None
     return Found(certificate, named)
 
 
-def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
-    """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
+def _with_equations(
+    goal: Relation, given: Mapping[str, Relation], equal: Mapping[sp.Expr, sp.Expr], certificate: sp.Expr
+) -> sp.Expr | None:
+    """The certificate with multiples of equations for what was replaced; None if none fit."""
     means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
-    gap = linear(goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means), {}, apart=False)
-    equations = {n: linear(one.slack, {}, apart=False) for n, one in given.items() if one.op == "=="}
-    equations = {n: one for n, one in equations.items() if one.keys() - {1}}
-    columns = [*equations.values(), gap]
+
+    def gap() -> dict[sp.Expr, sp.Expr]:
+        shown = certificate.replace(square, lambda inner: inner**2).xreplace(means)
+        return linear(goal.slack - shown, {}, apart=False)
+
+    equations = {n: one for n, one in given.items() if one.op == "=="}
+    vectors = {n: linear(one.slack, {}, apart=False) for n, one in equations.items() if one.slack.atoms(*Atom)}
+    columns = [*vectors.values(), gap()]
     keys = list(dict.fromkeys(key for one in columns for key in one))
-    if not keys:
-        return certificate
-    symbols = sorted({s for one in columns for c in one.values() for s in c.free_symbols}, key=str)
-    over = sp.QQ.frac_field(*(symbols or [sp.Dummy()]))
-    table = [[over.from_sympy(sp.together(one.get(key, sp.S.Zero))) for one in columns] for key in keys]
+    symbols = {s for one in columns for c in one.values() for s in c.xreplace(equal).free_symbols}
+    over = sp.QQ.frac_field(*(sorted(symbols, key=str) or [sp.Dummy()]))
+    table = [[over.from_sympy(sp.together(one.get(k, sp.S.Zero).xreplace(equal))) for one in columns] for k in keys]
     solved, pivots = DomainMatrix(table, (len(keys), len(columns)), over).rref()
-    if len(equations) in pivots:
+    if len(vectors) in pivots:
         return None
-    names = list(equations)
-    values = [over.to_sympy(row[-1]) for row in solved.to_ddm()[: len(pivots)]]
-    return certificate - sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=True)))
+    names = list(vectors)
+    for pivot, row in zip(pivots, solved.to_ddm(), strict=False):
+        certificate -= over.to_sympy(row[-1]) * residual(names[pivot])
+    # What is left is zero where the numbers are equal.
+    for key, left in (gap() if equal else {}).items():
+        for name, one in ((n, one) for n, one in equations.items() if n not in vectors):
+            symbol, value = (one.left, one.right) if one.left in equal else (one.right, one.left)
+            after = left.xreplace({symbol: value})
+            certificate -= key * sp.cancel((left - after) / one.slack) * residual(name)
+            left = after
+    return certificate
 
 
 class _Fit:
@@ -192,7 +209,7 @@ class _Fit:
     def _letters(self) -> list[sp.Expr]:
         """The numbers, and the sums of one sign that the claim's coefficients are products of."""
         letters: list[sp.Expr] = list(self.form.symbols)
-        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
+        parts = [self._quotient(one) for one in self.form.signs]
         for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
             for polynomial in (part.numer, part.denom):
                 for factor, _ in polynomial.factor_list()[1]:
