@@ -100,11 +100,10 @@ class Form:
         self.moved = _solved(known.values(), sorted(operators, key=str))
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
         self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*Atom, Index)}
-        self.equal = _equal(self.numbers)
-        self.goal = self._linear(goal)
+        self.goal = linear(goal.slack, self.moved)
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
         under = {u.index for u in operators} - _indices(goal)
-        rows = {n: self._linear(one) for n, one in plain.items() if not _indices(one) & under}
+        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & under}
         self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
         self.vectors: dict[Operator | None, list[sp.Expr]] = {None: []}
@@ -116,13 +115,8 @@ class Form:
                 of += [v for v in dict.fromkeys(pair.args) if v not in of]
             elif key != 1:
                 self.opaque.append(key)
-        #: What is at least zero of the numbers that are not expressed by others.
-        self.signs = [one.slack.xreplace(self.equal) for one in self.numbers.values() if one.op != "=="]
-        slacks = [c for one in self.every for c in one.values()] + self.signs
+        slacks = [c for one in self.every for c in one.values()] + [one.slack for one in self.numbers.values()]
         self.symbols = sorted({s for c in slacks for s in c.free_symbols}, key=str)
-
-    def _linear(self, one: Relation) -> Linear:
-        return _added((key, c.xreplace(self.equal)) for key, c in linear(one.slack, self.moved).items())
 
     @property
     def every(self) -> list[Linear]:
@@ -141,18 +135,6 @@ class Form:
         return (Total(operator, pair) if operator else pair), sp.Rational(1, 1 if u == v else 2)
 
 
-def _equal(numbers: Mapping[str, Relation]) -> dict[sp.Expr, sp.Expr]:
-    """Numbers that equations express by others."""
-    equal: dict[sp.Expr, sp.Expr] = {}
-    for one in numbers.values():
-        for symbol, value in ((one.left, one.right), (one.right, one.left)):
-            value = value.xreplace(equal)
-            if one.op == "==" and symbol.is_Symbol and symbol not in equal and symbol not in value.free_symbols:
-                equal = {old: new.xreplace({symbol: value}) for old, new in equal.items()} | {symbol: value}
-                break
-    return equal
-
-
 def _indices(one: Relation) -> set[sp.Symbol]:
     return {s for s in one.left.free_symbols | one.right.free_symbols if isinstance(s, Index)}
 
@@ -169,7 +151,8 @@ def draws(form: Form, count: int) -> Array:
         if not symbol.is_positive:
             # What is needed at zero may be more than elsewhere.
             size[::7, at] = 0
-    return size[(evaluated(form.signs, form.symbols, size) > 0).all(axis=1)][:count]
+    slacks = [one.slack for one in form.numbers.values()]
+    return size[(evaluated(slacks, form.symbols, size) > 0).all(axis=1)][:count]
 
 
 def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array) -> Array:

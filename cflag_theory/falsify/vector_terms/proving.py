@@ -15,12 +15,12 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
-from cflag_theory.falsify.vector_terms.certifying import certificate as certificate_of
 from cflag_theory.falsify.vector_terms.reading import Reading
 from cflag_theory.falsify.vector_terms.squares import with_squares
 
@@ -67,14 +67,10 @@ class _Facts:
             if not (is_vector(known.relation.left) or is_vector(known.relation.right))
         }
 
-    def without_norms(self) -> dict[str, Relation]:
-        """What is known of squares of norms and inner products alone."""
-        return {name: one for name, one in self.relations().items() if not (one.left.has(Norm) or one.right.has(Norm))}
-
     def derive(self, name: str, goal: Relation, given: list[str | None]) -> None:
         """Add a relation that follows from these, if a certificate is found."""
         known = {one: self.known[one].relation for one in given if one is not None}
-        certificate = None if name in self.known else certificate_of(goal, known)
+        certificate = None if name in self.known else find(goal, known)
         if certificate is not None:
             fixed = frozenset().union(*(self.known[one].fixed for one in known))
             self.known[name] = rules.Known(goal, fixed)
@@ -112,12 +108,10 @@ def prove_vectors(reading: Reading) -> Proved | None:
             found = facts.certificate(goal)
         if found is None and facts.refused and not reading.norms:
             continue
-        if found is None and stage is _norms and not (goal.left.has(Norm) or goal.right.has(Norm)):
-            found = certificate_of(goal, facts.without_norms())
         if found is None and squared is not None and stage is not _functions:
             found = _by_squares(facts, goal, squared)
         if found is None and (squared is None or not between_norms):
-            found = certificate_of(goal, facts.relations())
+            found = find(goal, facts.relations())
         if found is not None:
             return _statement(reading, facts, found)
     return None
@@ -131,12 +125,12 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
         # Between two norms, squares of vectors are enough.
         (b, u), (c, v) = left, right
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        certificate = facts.certificate(plain) or certificate_of(plain, facts.without_norms())
+        certificate = facts.certificate(plain)
         if certificate is not None:
             facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)
             facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])
-    elif (certificate := certificate_of(squared, facts.relations())) is not None:
+    elif (certificate := find(squared, facts.relations())) is not None:
         facts.known[name] = rules.Known(squared)
         facts.steps[name] = Obligation(name, squared, _named(certificate, facts), certificate)
     if name not in facts.known:

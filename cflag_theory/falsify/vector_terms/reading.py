@@ -83,18 +83,22 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
-    def without_roots(self) -> Reading:
-        """The same with r^2 for every positive number of which the root r is taken, but for constants of functions."""
+    def in_polynomials(self) -> Reading:
+        """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
         powers = [p for p in self.atoms(sp.Pow) if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2]
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
         squares = {s: sp.Symbol(f"root_{s}", positive=True) ** 2 for s in sorted(roots, key=str)}
+        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares]
 
         def changed(one: Relation) -> Relation:
-            return Relation(one.left.xreplace(squares), one.op, one.right.xreplace(squares))
+            for change in changes:
+                one = Relation(one.left.xreplace(change), one.op, one.right.xreplace(change))
+            return one
 
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
-        return replace(self, goal=changed(self.goal), facts=facts) if squares else self
+        facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
+        return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:

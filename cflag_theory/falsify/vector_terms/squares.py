@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -19,7 +20,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.finder import searched
-from cflag_theory.claims.engine.operators import Atom, Operator
+from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import is_vector, norm2
 from cflag_theory.falsify.decisions.decision import simplest
@@ -31,14 +32,8 @@ _BOUNDS, _FAILED, _LOOK = 20, 2, 300
 _FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
 #: What a program's bound is off by, and the largest numbers of a candidate.
 _NEAR, _LARGEST = 2e-5, 64
-#: Linear programs that a sign is looked for with, see `searched`.
-_SIGNS = (
-    (1, 1, 0, 300, False),
-    (1, 2, 0, 500, False),
-    (2, 1, 0, 500, False),
-    (2, 2, 0, 800, False),
-    (1, 1, 0, 300, True),
-)
+#: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
+_SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
         for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
-            if (found := _assembled(goal, known, form.equal, *way)) is not None:
+            if (found := _assembled(goal, known, way)) is not None:
                 return found
     return Found()
 
@@ -82,31 +77,25 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
             for name, value in (programs.solve(at, programs.names) or {}).items():
                 total[name] += abs(value)
         used = list(programs.names)
-        likely = [name for name in used if total[name] > _NEAR]
         order = sorted(used, key=lambda one: total[one] if small_first else -total[one])
-        for fewer in (likely, *([one] for one in order)):
-            without = likely if fewer is likely else [one for one in used if one not in fewer]
-            if all(programs.solve(at, without) is not None for at in tried):
-                used = without
-        fitting = [at for at in rows if programs.solve(at, used) is not None]
-        if len(fitting) >= len(rows) - _FAILED:
-            return used, fitting
-        # What was left out is needed elsewhere.
-        tried += [at for at in rows if at not in fitting and at not in tried][:1]
+        for out in ({n for n in used if total[n] <= _NEAR}, *({one} for one in order)):
+            fewer = [one for one in used if one not in out]
+            if all(programs.solve(at, fewer) is not None for at in tried):
+                used = fewer
+        missed = [at for at in rows if at not in tried and programs.solve(at, used) is None]
+        if len(missed) <= _FAILED:
+            return used, [at for at in rows if at not in missed]
+        # What was left out is needed there.
+        tried.append(missed[0])
 
 
+#: Multipliers of relations; weights of squares with their vectors and operators; what is left over.
 Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], sp.Expr]
 
 
-def _assembled(
-    goal: Relation,
-    known: Mapping[str, Relation],
-    equal: Mapping[sp.Expr, sp.Expr],
-    multipliers: Mapping[str, sp.Expr],
-    squares: Any,
-    rest: sp.Expr,
-) -> Found | None:
+def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way) -> Found | None:
     """The certificate that multipliers and squares make, if it is one."""
+    multipliers, squares, rest = way
     given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
     named, terms = {}, [rest]
     for weight, vector, operator in squares:
@@ -115,43 +104,27 @@ def _assembled(
         given[name] = at_most(0, operator(norm2(vector)) if operator else norm2(vector))
         terms.append(weight * slack(name))
     terms += [value * (-residual(n) if given[n].op == "==" else slack(n)) for n, value in multipliers.items()]
-    certificate = _with_equations(goal, given, equal, sp.Add(*terms))
+    certificate = _with_equations(goal, given, sp.Add(*terms))
     if certificate is None or certificate_fault(goal, given, certificate) is not None:
         return None
     return Found(certificate, named)
 
 
-def _with_equations(
-    goal: Relation, given: Mapping[str, Relation], equal: Mapping[sp.Expr, sp.Expr], certificate: sp.Expr
-) -> sp.Expr | None:
-    """The certificate with multiples of equations for what was replaced; None if none fit."""
+def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
+    """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
     means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
-
-    def gap() -> dict[sp.Expr, sp.Expr]:
-        shown = certificate.replace(square, lambda inner: inner**2).xreplace(means)
-        return linear(goal.slack - shown, {}, apart=False)
-
-    equations = {n: one for n, one in given.items() if one.op == "=="}
-    vectors = {n: linear(one.slack, {}, apart=False) for n, one in equations.items() if one.slack.atoms(*Atom)}
-    columns = [*vectors.values(), gap()]
+    gap = goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means)
+    names = [n for n, one in given.items() if one.op == "=="]
+    columns = [linear(one, {}, apart=False) for one in (*(given[n].slack for n in names), gap)]
     keys = list(dict.fromkeys(key for one in columns for key in one))
-    symbols = {s for one in columns for c in one.values() for s in c.xreplace(equal).free_symbols}
+    symbols = {s for one in columns for c in one.values() for s in c.free_symbols}
     over = sp.QQ.frac_field(*(sorted(symbols, key=str) or [sp.Dummy()]))
-    table = [[over.from_sympy(sp.together(one.get(k, sp.S.Zero).xreplace(equal))) for one in columns] for k in keys]
+    table = [[over.from_sympy(sp.together(one.get(key, sp.S.Zero))) for one in columns] for key in keys]
     solved, pivots = DomainMatrix(table, (len(keys), len(columns)), over).rref()
-    if len(vectors) in pivots:
+    if len(names) in pivots:
         return None
-    names = list(vectors)
-    for pivot, row in zip(pivots, solved.to_ddm(), strict=False):
-        certificate -= over.to_sympy(row[-1]) * residual(names[pivot])
-    # What is left is zero where the numbers are equal.
-    for key, left in (gap() if equal else {}).items():
-        for name, one in ((n, one) for n, one in equations.items() if n not in vectors):
-            symbol, value = (one.left, one.right) if one.left in equal else (one.right, one.left)
-            after = left.xreplace({symbol: value})
-            certificate -= key * sp.cancel((left - after) / one.slack) * residual(name)
-            left = after
-    return certificate
+    values = (over.to_sympy(row[-1]) for row in solved.to_ddm())
+    return certificate - sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=False)))
 
 
 class _Fit:
@@ -188,28 +161,31 @@ class _Fit:
     def _determined(self, fixed: Mapping[str, sp.Expr]) -> dict[str, sp.Expr] | None:
         """What follows for other multipliers from the terms that no square has; None if they contradict each other."""
         names = [name for name in self.used if name not in fixed]
-        zero, table = self.field.zero, []
-        values = {name: self._quotient(value) for name, value in fixed.items()}
-        for key in self.form.opaque:
-            right = self.goal.get(key, zero)
-            right -= sum((value * self.columns[n].get(key, zero) for n, value in values.items()), zero)
-            table.append([*(self.columns[n].get(key, zero) for n in names), right])
-        if not table:
-            return dict(fixed)
+        left = self._left(fixed)
+        table = [
+            [*(self.columns[n].get(key, self.field.zero) for n in names), left.get(key, self.field.zero)]
+            for key in self.form.opaque
+        ]
         solved, pivots = DomainMatrix(table, (len(table), len(names) + 1), self.field.to_domain()).rref()
         if len(names) in pivots:
             return None
-        alone = {
-            names[p]: row[-1].as_expr()
-            for p, row in zip(pivots, solved.to_ddm(), strict=False)
-            if not any(one for n, one in enumerate(row[:-1]) if n != p)
-        }
+        found = zip(pivots, solved.to_ddm(), strict=False)
+        alone = {names[p]: row[-1].as_expr() for p, row in found if sum(map(bool, row[:-1])) == 1}
         return {**fixed, **alone}
+
+    def _left(self, known: Mapping[str, sp.Expr]) -> dict[sp.Expr, Any]:
+        """The goal without multiples of relations."""
+        left = dict(self.goal)
+        for name, value in known.items():
+            times = self._quotient(value)
+            for key, c in self.columns[name].items():
+                left[key] = left.get(key, self.field.zero) - times * c
+        return left
 
     def _letters(self) -> list[sp.Expr]:
         """The numbers, and the sums of one sign that the claim's coefficients are products of."""
         letters: list[sp.Expr] = list(self.form.symbols)
-        parts = [self._quotient(one) for one in self.form.signs]
+        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
         for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
             for polynomial in (part.numer, part.denom):
                 for factor, _ in polynomial.factor_list()[1]:
@@ -233,34 +209,21 @@ class _Fit:
             # Where there is no bound: any large number.
             low.append(-1e4 * (1 + abs(most or 0.0)) if least is None else least)
             high.append(1e4 * (1 + abs(low[-1])) if most is None else max(most, low[-1]))
-        return between(self.letters, len(self.form.symbols), evaluated(self.letters, self.form.symbols, at), low, high)
+        return between(self.letters, evaluated(self.letters, self.form.symbols, at), low, high)
 
     def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
-        left = dict(self.goal)
-        for name, value in known.items():
-            times = self._quotient(value)
-            for key, c in self.columns[name].items():
-                left[key] = left.get(key, self.field.zero) - times * c
-        squares = []
+        left, squares = self._left(known), []
         for operator, vectors in self.form.vectors.items():
             matrix = [[self.field.zero] * len(vectors) for _ in vectors]
             for (a, u), (b, v) in product(enumerate(vectors), repeat=2):
                 key, part = self.form.entry(operator, u, v)
                 matrix[a][b] = left.get(key, self.field.zero) * self.field(sp.QQ(part.p, part.q))
-            made = self._squares(matrix, vectors) if self._semidefinite(matrix) else None
-            if made is None:
+            if (made := self._squares(matrix, vectors)) is None:
                 return None
             squares += [(w, v - operator(v) / operator.total if operator else v, operator) for w, v in made]
         signed = {n: v if n in self.form.equations else self.signs.proved(self._quotient(v)) for n, v in known.items()}
         rest = self.signs.proved(left.get(sp.S.One, self.field.zero))
         return None if rest is None or None in signed.values() else (signed, squares, rest)
-
-    def _semidefinite(self, matrix: list[list[Any]]) -> bool:
-        """Whether a matrix is positive semidefinite at the draws."""
-        flat = evaluated([one.as_expr() for row in matrix for one in row], self.form.symbols, self.at)
-        forms = flat.reshape(len(self.at), len(matrix), len(matrix))
-        size = np.abs(forms).max(axis=(1, 2), initial=1e-300)
-        return not matrix or bool((np.linalg.eigvalsh(forms)[:, 0] >= -1e-8 * size).all())
 
     def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
         """Weights and vectors of squares by Lagrange's method, pivots with weights of proved signs."""
@@ -276,13 +239,10 @@ class _Fit:
                 common = self.field.one
                 for one in ratios.values():
                     common *= self.field((common * one).denom)
-                weight = self.signs.proved(matrix[a][a] / common**2)
-                if weight is not None:
+                if (weight := self.signs.proved(matrix[a][a] / common**2)) is not None:
                     break
             else:
-                if places:
-                    return None
-                break
+                return None if places else squares
             squares.append((weight, sp.Add(*((common * ratios[b]).as_expr() * vectors[b] for b in places))))
             places.remove(a)
             for b, c in product(places, repeat=2):
@@ -290,21 +250,17 @@ class _Fit:
         return squares
 
 
-def between(
-    letters: Sequence[sp.Expr], plain: int, values: Array, least: Sequence[float], most: Sequence[float]
-) -> list[sp.Expr]:
-    """Multiples of products of powers of letters, with values between the bounds, the simplest first.
-
-    `values` has a row for each draw and a column for each letter, of which the first `plain` are symbols.
-    """
+def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], most: Sequence[float]) -> list[sp.Expr]:
+    """Multiples of products of letters, with values (a row for each draw) between the bounds, the simplest first."""
     low, high = np.array(least), np.array(most)
     room = 1e-7 + _NEAR * np.minimum(np.maximum(np.abs(low), np.abs(high)), 1 + np.abs(low))
     low, high = low - room, high + room
     found: list[tuple[float, str, sp.Expr]] = []
     if (low <= 0).all() and (high >= 0).all():
         found.append((0.0, "", sp.S.Zero))
-    powers = np.array(list(_powers(plain, len(letters))))
-    monomials = np.exp(powers @ np.log(np.abs(values)).T)
+    powers = _powers(len(letters))
+    with np.errstate(all="ignore"):
+        monomials = np.exp(powers @ np.log(np.abs(values)).T)
     for sign in (1, -1):
         bottom = ((low if sign > 0 else -high) / monomials).max(axis=1)
         top = ((high if sign > 0 else -low) / monomials).min(axis=1)
@@ -317,16 +273,17 @@ def between(
     return [expr for *_, expr in sorted(found, key=lambda one: one[:2])][:_CANDIDATES]
 
 
-def _powers(plain: int, every: int) -> Iterator[tuple[int, ...]]:
-    """Exponents: of symbols up to 2, of the other letters up to 1, few of them."""
-    others = every - plain
-    for first in product(range(-2, 3), repeat=plain):
-        size = sum(map(abs, first))
-        for count in range(3 if size <= 2 else 2 if size <= (4 if plain <= 3 else 3) else 0):
-            for chosen in combinations(range(others), count):
-                for signs in product((1, -1, 2, -2), repeat=count):
-                    rest = dict(zip(chosen, signs, strict=True))
-                    yield (*first, *(rest.get(at, 0) for at in range(others)))
+@cache
+def _powers(letters: int) -> Array:
+    """Exponents of up to four letters, a row for each product."""
+    rows = [
+        [dict(zip(chosen, powers, strict=True)).get(at, 0) for at in range(letters)]
+        for count in range(5)
+        for chosen in combinations(range(letters), count)
+        for powers in product((1, -1, 2, -2) if count < 4 else (1, -1), repeat=count)
+        if sum(map(abs, powers)) <= 5
+    ]
+    return np.array(rows)
 
 
 class _Signs:
@@ -364,10 +321,9 @@ class _Signs:
         return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
 
     def _one(self, expr: sp.Expr, strictly: bool) -> sp.Expr | None:
-        key = expr, strictly
-        if key not in self.kept:
+        if (expr, strictly) not in self.kept:
             goal = below(0, expr) if strictly else at_most(0, expr)
             tried = (searched(goal, self.numbers, size) for size in _SIGNS)
             good = (one for one in tried if one is not None and certificate_fault(goal, self.numbers, one) is None)
-            self.kept[key] = next(good, None)
-        return self.kept[key]
+            self.kept[expr, strictly] = next(good, None)
+        return self.kept[expr, strictly]
