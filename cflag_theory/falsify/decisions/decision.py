@@ -347,10 +347,7 @@ def _needed(statement: Statement) -> set[str]:
 
 
 def summands(certificate: sp.Expr, shown: Mapping[str, Relation]) -> list[Summand]:
-    """The certificate by products of slacks; the slack of an equation is minus its residual.
-
-    A slack in a denominator is written as right minus left of its line, which is `shown`.
-    """
+    """The certificate by products of slacks, a residual being minus a slack; denominators have what `shown` says."""
     marks = {symbol: _MARK.match(symbol.name) for symbol in certificate.free_symbols}
     named = {symbol: match for symbol, match in marks.items() if match}
     below = {symbol: shown[match.group(2)].slack for symbol, match in named.items()}

@@ -34,10 +34,9 @@ def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
     found: Linear = {}
     for key, value in pairs:
         found[key] = found.get(key, sp.S.Zero) + value
-    tidy = {
-        k: sp.cancel(c) if any(p.exp.is_negative for p in c.atoms(sp.Pow)) else sp.expand(c) for k, c in found.items()
-    }
-    return {key: value for key, value in tidy.items() if value != 0}
+    divided = {key for key, value in found.items() if any(p.exp.is_negative for p in value.atoms(sp.Pow))}
+    tidy = ((key, (sp.cancel if key in divided else sp.expand)(value)) for key, value in found.items())
+    return {key: value for key, value in tidy if value != 0}
 
 
 def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
@@ -115,8 +114,8 @@ class Form:
                 of += [v for v in dict.fromkeys(pair.args) if v not in of]
             elif key != 1:
                 self.opaque.append(key)
-        slacks = [c for one in self.every for c in one.values()] + [one.slack for one in self.numbers.values()]
-        self.symbols = sorted({s for c in slacks for s in c.free_symbols}, key=str)
+        numbers = [c for one in self.every for c in one.values()] + [one.slack for one in self.numbers.values()]
+        self.symbols = sorted(set().union(*(c.free_symbols for c in numbers)), key=str)
 
     @property
     def every(self) -> list[Linear]:
@@ -170,21 +169,15 @@ class Programs:
 
     def __init__(self, form: Form, at: Array) -> None:
         self.form, self.at, self.names = form, at, list(form.rows)
-        #: Programs that were solved.
         self.count = 0
-        place = {key: n for n, key in enumerate(form.opaque)}
-        scale = dict.fromkeys(form.opaque, 1.0)
-        place[sp.S.One], scale[sp.S.One] = len(place), 1.0
-        for operator, vectors in form.vectors.items():
-            for b, v in enumerate(vectors):
-                for u in vectors[: b + 1]:
-                    key, part = form.entry(operator, u, v)
-                    place[key], scale[key] = len(place), 1.0 if part == 1 else 0.5**0.5
-        spots = [(place[key], n, scale[key]) for n, one in enumerate(form.every) for key in one]
+        pairs = [(of, u, v) for of, one in form.vectors.items() for b, v in enumerate(one) for u in one[: b + 1]]
+        sizes = dict.fromkeys((*form.opaque, sp.S.One), 1.0)
+        sizes |= {key: float(part) ** 0.5 for key, part in (form.entry(*pair) for pair in pairs)}
+        place = {key: n for n, key in enumerate(sizes)}
         values = evaluated([c for one in form.every for c in one.values()], form.symbols, at)
         self.tables = np.zeros((len(at), len(place), len(form.every)))
-        for n, (row, column, size) in enumerate(spots):
-            self.tables[:, row, column] = values[:, n] * size
+        for n, (column, key) in enumerate((column, key) for column, one in enumerate(form.every) for key in one):
+            self.tables[:, place[key], column] = values[:, n] * sizes[key]
 
     def solve(
         self,
@@ -227,8 +220,6 @@ class Programs:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
         none = sparse.csc_matrix((len(cost), len(cost)))
         answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
-        if str(answer.status) not in ("Solved", "AlmostSolved", "InsufficientProgress"):
-            return None
-        if str(answer.status) != "Solved" and max(answer.r_prim, answer.r_dual) > _NEAR:
-            return None
-        return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True))
+        early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
+        good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
+        return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

@@ -91,7 +91,7 @@ def prove_vectors(reading: Reading) -> Proved | None:
     # A bound between norms is proved between their squares.
     norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
-    between_norms = _norm_of(goal.left) is not None and _norm_of(goal.right) is not None
+    direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
@@ -103,14 +103,10 @@ def prove_vectors(reading: Reading) -> Proved | None:
             return None
         if len(facts.known) == before and stage is not _functions:
             continue
-        found = None
-        if squared is None or not between_norms:
-            found = facts.certificate(goal)
-        if found is None and facts.refused and not reading.norms:
-            continue
+        found = facts.certificate(goal) if direct else None
         if found is None and squared is not None and stage is not _functions:
             found = _by_squares(facts, goal, squared)
-        if found is None and (squared is None or not between_norms):
+        if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
             return _statement(reading, facts, found)
@@ -125,8 +121,7 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
         # Between two norms, squares of vectors are enough.
         (b, u), (c, v) = left, right
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        certificate = facts.certificate(plain)
-        if certificate is not None:
+        if (certificate := facts.certificate(plain)) is not None:
             facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)
             facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])

@@ -8,11 +8,11 @@ numbers. The certificate is checked before it is given back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -36,24 +36,21 @@ _NEAR, _LARGEST = 2e-5, 64
 _SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A checked certificate with the vectors, and their operators, whose squares it uses by name.
 
     Without one, `refused` says that there is none at some values of the numbers, whatever is squared.
     """
 
     certificate: sp.Expr | None = None
-    squares: dict[str, tuple[sp.Expr, Operator | None]] = field(default_factory=dict)
+    squares: Mapping[str, tuple[sp.Expr, Operator | None]] = MappingProxyType({})
     refused: bool = False
 
 
 def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     """A certificate of the goal from what is known and from squares."""
     form = Form(goal, known)
-    if goal.op == "==" or not form.fits:
-        return Found()
-    at = draws(form, _BOUNDS + _LOOK)
+    at = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
     if len(at) <= _BOUNDS:
         return Found()
     programs = Programs(form, at[:_BOUNDS])
@@ -85,7 +82,6 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
         missed = [at for at in rows if at not in tried and programs.solve(at, used) is None]
         if len(missed) <= _FAILED:
             return used, [at for at in rows if at not in missed]
-        # What was left out is needed there.
         tried.append(missed[0])
 
 
@@ -134,7 +130,7 @@ class _Fit:
         self.form, self.programs, self.at, self.used, self.rows = programs.form, programs, at, used, rows
         form = programs.form
         self.field: Any = sp.QQ.frac_field(*(form.symbols or [sp.Dummy()])).field
-        self.signs = _Signs(form, at)
+        self.kept: dict[tuple[sp.Expr, bool], sp.Expr | None] = {}
         self.goal, *columns = (
             {key: self._quotient(c) for key, c in one.items()} for one in (form.goal, *(form.rows[n] for n in used))
         )
@@ -190,7 +186,7 @@ class _Fit:
             for polynomial in (part.numer, part.denom):
                 for factor, _ in polynomial.factor_list()[1]:
                     expr = factor.as_expr()
-                    letter = self.signs.side(expr) * expr
+                    letter = self.side(expr) * expr
                     if expr.is_Add and letter != 0 and letter not in letters:
                         letters.append(letter)
         return letters[:12]
@@ -212,7 +208,8 @@ class _Fit:
         return between(self.letters, evaluated(self.letters, self.form.symbols, at), low, high)
 
     def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
-        left, squares = self._left(known), []
+        left = self._left(known)
+        squares: list[tuple[sp.Expr, sp.Expr, Operator | None]] = []
         for operator, vectors in self.form.vectors.items():
             matrix = [[self.field.zero] * len(vectors) for _ in vectors]
             for (a, u), (b, v) in product(enumerate(vectors), repeat=2):
@@ -221,8 +218,8 @@ class _Fit:
             if (made := self._squares(matrix, vectors)) is None:
                 return None
             squares += [(w, v - operator(v) / operator.total if operator else v, operator) for w, v in made]
-        signed = {n: v if n in self.form.equations else self.signs.proved(self._quotient(v)) for n, v in known.items()}
-        rest = self.signs.proved(left.get(sp.S.One, self.field.zero))
+        signed = {n: v if n in self.form.equations else self.proved(self._quotient(v)) for n, v in known.items()}
+        rest = self.proved(left.get(sp.S.One, self.field.zero))
         return None if rest is None or None in signed.values() else (signed, squares, rest)
 
     def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
@@ -239,7 +236,7 @@ class _Fit:
                 common = self.field.one
                 for one in ratios.values():
                     common *= self.field((common * one).denom)
-                if (weight := self.signs.proved(matrix[a][a] / common**2)) is not None:
+                if (weight := self.proved(matrix[a][a] / common**2)) is not None:
                     break
             else:
                 return None if places else squares
@@ -248,6 +245,44 @@ class _Fit:
             for b, c in product(places, repeat=2):
                 matrix[b][c] = matrix[b][c] - ratios[b] * matrix[a][c]
         return squares
+
+    # Signs of numbers, factor by factor, from what is known of numbers.
+
+    def proved(self, value: Any, *, strictly: bool = False) -> sp.Expr | None:
+        """An element of the field as an expression in slacks that is seen not to be negative, or None."""
+        if not value:
+            return None if strictly else sp.S.Zero
+        above, under = value.numer.factor_list(), value.denom.factor_list()
+        ratio = sp.Rational(str(above[0] / under[0]))
+        written, sign = abs(ratio), int(sp.sign(ratio))
+        for factors, up in ((above[1], 1), (under[1], -1)):
+            for factor, power in factors:
+                expr = factor.as_expr()
+                strict = strictly or up < 0
+                side = self.side(expr)
+                known = self._one(side * expr, strict) if side else None
+                if known is not None:
+                    written *= known ** (up * power)
+                    sign *= side**power
+                elif power % 2 or strict:
+                    return None
+                else:
+                    written *= square(expr ** (power // 2))
+        return written if sign > 0 else None
+
+    def side(self, expr: sp.Expr) -> int:
+        """The sign that an expression has at all draws, 0 if it has both."""
+        values = evaluated([expr], self.form.symbols, self.at)[:, 0]
+        return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+
+    def _one(self, expr: sp.Expr, strictly: bool) -> sp.Expr | None:
+        if (expr, strictly) not in self.kept:
+            goal = below(0, expr) if strictly else at_most(0, expr)
+            given = self.form.numbers
+            tried = (searched(goal, given, size) for size in _SIGNS)
+            good = (one for one in tried if one is not None and certificate_fault(goal, given, one) is None)
+            self.kept[expr, strictly] = next(good, None)
+        return self.kept[expr, strictly]
 
 
 def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], most: Sequence[float]) -> list[sp.Expr]:
@@ -284,46 +319,3 @@ def _powers(letters: int) -> Array:
         if sum(map(abs, powers)) <= 5
     ]
     return np.array(rows)
-
-
-class _Signs:
-    """Shows that numbers are not negative, factor by factor, from what is known of numbers."""
-
-    def __init__(self, form: Form, at: Array) -> None:
-        self.numbers, self.symbols, self.at = form.numbers, form.symbols, at
-        self.kept: dict[tuple[sp.Expr, bool], sp.Expr | None] = {}
-
-    def proved(self, value: Any, *, strictly: bool = False) -> sp.Expr | None:
-        """An element of the field as an expression in slacks that is seen not to be negative, or None."""
-        if not value:
-            return None if strictly else sp.S.Zero
-        above, under = value.numer.factor_list(), value.denom.factor_list()
-        ratio = sp.Rational(str(above[0] / under[0]))
-        written, sign = abs(ratio), int(sp.sign(ratio))
-        for factors, up in ((above[1], 1), (under[1], -1)):
-            for factor, power in factors:
-                expr = factor.as_expr()
-                strict = strictly or up < 0
-                side = self.side(expr)
-                known = self._one(side * expr, strict) if side else None
-                if known is not None:
-                    written *= known ** (up * power)
-                    sign *= side**power
-                elif power % 2 or strict:
-                    return None
-                else:
-                    written *= square(expr ** (power // 2))
-        return written if sign > 0 else None
-
-    def side(self, expr: sp.Expr) -> int:
-        """The sign that an expression has at all draws, 0 if it has both."""
-        values = evaluated([expr], self.symbols, self.at)[:, 0]
-        return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
-
-    def _one(self, expr: sp.Expr, strictly: bool) -> sp.Expr | None:
-        if (expr, strictly) not in self.kept:
-            goal = below(0, expr) if strictly else at_most(0, expr)
-            tried = (searched(goal, self.numbers, size) for size in _SIGNS)
-            good = (one for one in tried if one is not None and certificate_fault(goal, self.numbers, one) is None)
-            self.kept[expr, strictly] = next(good, None)
-        return self.kept[expr, strictly]
