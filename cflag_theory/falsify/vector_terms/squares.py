@@ -50,7 +50,7 @@ class Found(NamedTuple):
 def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     """A certificate of the goal from what is known and from squares."""
     form = Form(goal, known)
-    at = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
+    at: Array = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
     if len(at) <= _BOUNDS:
         return Found()
     programs = Programs(form, at[:_BOUNDS])
@@ -224,7 +224,8 @@ class _Fit:
 
     def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
         """Weights and vectors of squares by Lagrange's method, pivots with weights of proved signs."""
-        places, squares = list(range(len(matrix))), []
+        places = list(range(len(matrix)))
+        squares: list[tuple[sp.Expr, sp.Expr]] = []
         while places:
             # A row without a diagonal is zero.
             empty = [a for a in places if not matrix[a][a]]
