@@ -21,8 +21,7 @@ from cflag_theory.claims.engine.terms import Dot, dot, is_vector, parts
 
 #: Larger matrices and longer lists of relations are not put into one program.
 _MOST_VECTORS, _MOST_RELATIONS = 16, 150
-#: Values that are drawn, of which those that satisfy the hypotheses are kept; how far a held multiplier may move;
-#: errors of an answer that is taken although the solver stopped early.
+#: Values that are drawn; how far a held multiplier may move; errors of an answer although the solver stopped early.
 _DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
 
 Array = Any

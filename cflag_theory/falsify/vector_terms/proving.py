@@ -169,8 +169,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
-            gradients = (f.grad(x) for f, points in reading.functions.items() for x in points)
-            for w in dict.fromkeys((*reading.bases, *gradients)):
+            for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
                 facts.use(rules.along(f"{name} along {w}", w, given=name))
 
 

@@ -88,7 +88,8 @@ class Reading:
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
         powers = [p for p in self.atoms(sp.Pow) if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2]
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
-        squares = {s: sp.Symbol(f"root_{s}", positive=True) ** 2 for s in sorted(roots, key=str)}
+        named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
+        squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
         changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares]
 
         def changed(one: Relation) -> Relation:

@@ -108,9 +108,10 @@ def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way) -> Found
 
 def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
     """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
+    if not (names := [n for n, one in given.items() if one.op == "=="]):
+        return certificate
     means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
     gap = goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means)
-    names = [n for n, one in given.items() if one.op == "=="]
     columns = [linear(one, {}, apart=False) for one in (*(given[n].slack for n in names), gap)]
     keys = list(dict.fromkeys(key for one in columns for key in one))
     symbols = {s for one in columns for c in one.values() for s in c.free_symbols}
