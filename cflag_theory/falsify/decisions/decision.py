@@ -337,7 +337,8 @@ def derivation(statement: Statement) -> Derivation:
         if isinstance(step, Use | Obligation) and step.given:
             why += f" of {', '.join(step.given)}"
         lines.append(Line(step.name, shown[step.name], why))
-    return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate)), statement)
+    relations = {line.name: line.relation for line in lines}
+    return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate, relations)), statement)
 
 
 def _needed(statement: Statement) -> set[str]:
@@ -345,19 +346,22 @@ def _needed(statement: Statement) -> set[str]:
     return {name for step in statement.proof.steps if isinstance(step, Use | Obligation) for name in step.given}
 
 
-def summands(certificate: sp.Expr) -> list[Summand]:
-    """The certificate by products of slacks; the slack of an equation is minus its residual."""
+def summands(certificate: sp.Expr, shown: Mapping[str, Relation]) -> list[Summand]:
+    """The certificate by products of slacks, a residual being minus a slack; denominators have what `shown` says."""
     marks = {symbol: _MARK.match(symbol.name) for symbol in certificate.free_symbols}
     named = {symbol: match for symbol, match in marks.items() if match}
+    below = {symbol: shown[match.group(2)].slack for symbol, match in named.items()}
     found: dict[tuple[str, ...], sp.Expr] = {}
     for term in sp.Add.make_args(sp.expand(certificate)):
         names: list[str] = []
-        multiplier = term
-        for symbol, match in named.items():
-            power = sp.degree(term, symbol) if term.has(symbol) else 0
-            for _number in range(int(power)):
-                names.append(match.group(2))
-                multiplier = multiplier / symbol * (-1 if match.group(1) == "residual" else 1)
+        multiplier = sp.S.One
+        for base, power in term.as_powers_dict().items():
+            match = named.get(base)
+            if match is None or not power.is_Integer or power < 0:
+                multiplier *= (base**power).xreplace(below)
+                continue
+            names += [match.group(2)] * int(power)
+            multiplier *= (-1 if match.group(1) == "residual" else 1) ** int(power)
         key = tuple(sorted(names))
         found[key] = found.get(key, sp.S.Zero) + multiplier
     return [Summand(sp.factor_terms(value), key) for key, value in sorted(found.items())]

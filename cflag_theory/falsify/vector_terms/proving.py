@@ -15,13 +15,14 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
-from cflag_theory.claims.engine.terms import Dot, Function, Norm, TermError, canonical, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
-from cflag_theory.falsify.vector_terms.certifying import certificate as certificate_of
 from cflag_theory.falsify.vector_terms.reading import Reading
+from cflag_theory.falsify.vector_terms.squares import with_squares
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
@@ -33,6 +34,16 @@ class _Facts:
 
     known: dict[str, rules.Known] = field(default_factory=dict)
     steps: dict[str, Use | Obligation] = field(default_factory=dict)
+    #: What is known does not imply the goal, whatever is squared.
+    refused: bool = False
+
+    def certificate(self, goal: Relation) -> sp.Expr | None:
+        """A certificate of the goal with squares that are found for it, and become facts."""
+        found = with_squares(goal, {name: one.relation for name, one in self.known.items()})
+        self.refused = found.refused
+        for name, (vector, operator) in found.squares.items():
+            self.use(rules.square(name, vector, *([operator] if operator else [])))
+        return found.certificate
 
     def use(self, step: Use) -> str | None:
         """Add what a rule concludes; None where it does not fit, or says nothing new."""
@@ -56,14 +67,10 @@ class _Facts:
             if not (is_vector(known.relation.left) or is_vector(known.relation.right))
         }
 
-    def without_norms(self) -> dict[str, Relation]:
-        """What is known of squares of norms and inner products alone."""
-        return {name: one for name, one in self.relations().items() if not (one.left.has(Norm) or one.right.has(Norm))}
-
     def derive(self, name: str, goal: Relation, given: list[str | None]) -> None:
         """Add a relation that follows from these, if a certificate is found."""
         known = {one: self.known[one].relation for one in given if one is not None}
-        certificate = None if name in self.known else certificate_of(goal, known)
+        certificate = None if name in self.known else find(goal, known)
         if certificate is not None:
             fixed = frozenset().union(*(self.known[one].fixed for one in known))
             self.known[name] = rules.Known(goal, fixed)
@@ -82,11 +89,11 @@ def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
-    norms = goal.op == "<=" and reading.norms and all(map(manifestly_nonnegative, map(_plain, (goal.left, goal.right))))
+    norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
-    between_norms = _norm_of(goal.left) is not None and _norm_of(goal.right) is not None
+    direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
-    for stage in (_functions, _norms, _displacements, _gradient_steps, _pairs, _scaled_pairs):
+    for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
@@ -96,21 +103,14 @@ def prove_vectors(reading: Reading) -> Proved | None:
             return None
         if len(facts.known) == before and stage is not _functions:
             continue
-        found = None
-        if stage is _norms and not (goal.left.has(Norm) or goal.right.has(Norm)):
-            found = certificate_of(goal, facts.without_norms())
-        if squared is not None and stage is not _functions:
+        found = facts.certificate(goal) if direct else None
+        if found is None and squared is not None and stage is not _functions:
             found = _by_squares(facts, goal, squared)
-        if found is None and (squared is None or not between_norms):
-            found = certificate_of(goal, facts.relations())
+        if found is None and direct and (reading.norms or not facts.refused):
+            found = find(goal, facts.relations())
         if found is not None:
             return _statement(reading, facts, found)
     return None
-
-
-def _plain(expr: sp.Expr) -> sp.Expr:
-    """The expression with a variable for every number made of vectors."""
-    return Atoms()(expr)
 
 
 def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
@@ -121,12 +121,11 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
         # Between two norms, squares of vectors are enough.
         (b, u), (c, v) = left, right
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        certificate = certificate_of(plain, facts.without_norms())
-        if certificate is not None:
+        if (certificate := facts.certificate(plain)) is not None:
             facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)
             facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])
-    elif (certificate := certificate_of(squared, facts.relations())) is not None:
+    elif (certificate := find(squared, facts.relations())) is not None:
         facts.known[name] = rules.Known(squared)
         facts.steps[name] = Obligation(name, squared, _named(certificate, facts), certificate)
     if name not in facts.known:
@@ -170,7 +169,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
-            for w in reading.bases:
+            for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
                 facts.use(rules.along(f"{name} along {w}", w, given=name))
 
 
@@ -251,70 +250,6 @@ def _named_square(facts: _Facts, v: sp.Expr) -> str:
         return name
     shown = rules.concluded(rules.norm_squared("", v), [])
     return next(known for known, one in facts.known.items() if one.relation == shown)
-
-
-def _square(facts: _Facts, v: sp.Expr) -> None:
-    if len(parts(v)) > 1:
-        facts.use(rules.square(f"square of {canonical(v)}", _reduced(v)))
-
-
-def _reduced(v: sp.Expr) -> sp.Expr:
-    """The vector without a factor that all its coefficients have."""
-    of = parts(v)
-    factor = sp.gcd_list(list(of.values())) if len(of) > 1 else sp.S.One
-    return canonical(sp.Add(*(sp.cancel(c / factor) * basis for basis, c in of.items()))) if factor != 0 else v
-
-
-def _displacements(reading: Reading, facts: _Facts) -> None:
-    """Squares of distances between points, of changes of gradients, and of members minus their mean."""
-    for f, points in reading.functions.items():
-        for x, y in combinations(points, 2):
-            _square(facts, x - y)
-            _square(facts, f.grad(x) - f.grad(y))
-            for factor in (f.properties.mu, f.properties.smooth):
-                if factor:
-                    _square(facts, f.grad(x) - f.grad(y) - factor * (x - y))
-        if len(points) <= 4:
-            # Young's inequality for the ways from one point to two others.
-            for x, y in combinations(points, 2):
-                for z in points:
-                    if z not in (x, y):
-                        _square(facts, x + y - 2 * z)
-    for operator in reading.operators:
-        for v in reading.bases:
-            if operator.index in v.free_symbols:
-                facts.use(rules.jensen(f"Jensen for {v}", operator, v))
-
-
-def _vectors(reading: Reading) -> list[sp.Expr]:
-    """The basis vectors that inner products are taken of."""
-    pairs = {v for relation in reading.relations for term in _dots(relation) for v in term.args}
-    return sorted(pairs, key=sp.default_sort_key)
-
-
-def _dots(relation: Relation) -> set[Dot]:
-    return {*relation.left.atoms(Dot), *relation.right.atoms(Dot)}
-
-
-def _pairs(reading: Reading, facts: _Facts) -> None:
-    """Squares of sums and differences of two vectors."""
-    for u, v in combinations(_vectors(reading), 2):
-        for sign in (1, -1):
-            _square(facts, u + sign * v)
-
-
-def _scaled_pairs(reading: Reading, facts: _Facts) -> None:
-    """Squares of u + c v, for factors that the claim speaks of: Young's inequality."""
-    factors = [sp.Integer(2), sp.Rational(1, 2), *_factors(reading)]
-    for u, v in permutations(_vectors(reading), 2):
-        for factor in factors:
-            for sign in (1, -1):
-                _square(facts, u + sign * factor * v)
-
-
-def _factors(reading: Reading) -> list[sp.Expr]:
-    positive = [symbol for symbol in reading.symbols if symbol.is_positive][:4]
-    return [*positive, *(a * b for a, b in combinations(positive, 2))][:6]
 
 
 def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:

@@ -54,8 +54,8 @@ class Reading:
         """The numbers, declared constants of functions among them, without the indices of means."""
         found = {s for s in self.atoms(sp.Symbol) if not isinstance(s, Index)}
         for f in self.functions:
-            for constant in (f.properties.smooth, f.properties.mu, f.properties.lower):
-                found |= constant.free_symbols if constant is not None else set()
+            for constant in f.properties.constants:
+                found |= constant.free_symbols
         return sorted(found, key=str)
 
     @property
@@ -82,6 +82,24 @@ class Reading:
     def norms(self) -> list[sp.Expr]:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
+
+    def in_polynomials(self) -> Reading:
+        """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
+        declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
+        powers = [p for p in self.atoms(sp.Pow) if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2]
+        roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
+        named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
+        squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
+        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares]
+
+        def changed(one: Relation) -> Relation:
+            for change in changes:
+                one = Relation(one.left.xreplace(change), one.op, one.right.xreplace(change))
+            return one
+
+        facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
+        facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
+        return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:
@@ -235,8 +253,7 @@ def bounded_numbers(
 
 def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
     """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
-    declared = [(f.properties.smooth, f.properties.mu, f.properties.lower) for f in reading.functions]
-    return any(symbol in one.free_symbols for three in declared for one in three if one is not None)
+    return any(symbol in one.free_symbols for f in reading.functions for one in f.properties.constants)
 
 
 #: The largest number that is drawn.

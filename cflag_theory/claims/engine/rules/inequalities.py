@@ -227,11 +227,11 @@ def tangent_of_ln(premises: list[Known], a: sp.Expr, b: sp.Expr) -> Relation:
     return at_most(1 - a / b, ln(b) - ln(a))
 
 
-@rule("square root", "u <= v where u^2 <= v^2 and neither is negative.")
+@rule("square root", "u <= v where u^2 <= v^2 and v is not negative.")
 def square_root(premises: list[Known], u: sp.Expr, v: sp.Expr) -> Relation:
     """u <= v, where `given` shows u^2 <= v^2."""
     relation = one_step(premises, "u^2 <= v^2").relation
-    u, v = nonnegative(u), nonnegative(v)
+    u, v = _real(sp.sympify(u)), nonnegative(v)
     same = sp.expand(relation.left - u**2) == 0 and sp.expand(relation.right - v**2) == 0
     if relation.op == "==" or not same:
         raise RuleError(f"{relation} does not compare the squares of {u} and {v}")

@@ -1,0 +1,224 @@
+"""A claim as a semidefinite program at drawn values of its numbers.
+
+Every relation is linear in inner products, values and means. A goal holds if its slack is a sum of non-negative
+multiples of what is known, and of a form with positive semidefinite matrices: one for all vectors, and one for the
+distances v_i - mean v of what stands under a mean. Floating-point answers only say where to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import clarabel
+import numpy as np
+import sympy as sp
+from scipy import sparse
+
+from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Dot, dot, is_vector, parts
+
+#: Larger matrices and longer lists of relations are not put into one program.
+_MOST_VECTORS, _MOST_RELATIONS = 16, 150
+#: Values that are drawn; how far a held multiplier may move; errors of an answer although the solver stopped early.
+_DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
+
+Array = Any
+Linear = dict[sp.Expr, sp.Expr]
+Vectors = Mapping[sp.Expr, sp.Expr]
+
+
+def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
+    found: Linear = {}
+    for key, value in pairs:
+        found[key] = found.get(key, sp.S.Zero) + value
+    divided = {key for key, value in found.items() if any(p.exp.is_negative for p in value.atoms(sp.Pow))}
+    tidy = ((key, (sp.cancel if key in divided else sp.expand)(value)) for key, value in found.items())
+    return {key: value for key, value in tidy if value != 0}
+
+
+def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
+    """Coefficients by inner products, values and means, that of 1 being free of them; `moved` vectors are replaced.
+
+    If `apart`, the mean of <v, w> stands for that of <v - mean v, w - mean w>.
+    """
+    found: list[tuple[sp.Expr, sp.Expr]] = []
+    for term in sp.Add.make_args(sp.expand(expr)):
+        factors = sp.Mul.make_args(term)
+        key = sp.Mul(*(one for one in factors if one.atoms(*Atom)))
+        rest = sp.Mul(*(one for one in factors if not one.atoms(*Atom)))
+        found += [(inner, rest * times) for inner, times in _of_key(key, moved, apart).items()]
+    return _added(found)
+
+
+def _of_key(key: sp.Expr, moved: Vectors, apart: bool) -> Linear:
+    under = key.operator if isinstance(key, Total) and isinstance(key.body, Dot) else None
+    inner = key.body if under else key
+    if not isinstance(inner, Dot):
+        return {key: sp.S.One}
+    u, v = inner.args
+    if u in moved or v in moved:
+        changed = dot(replaced(u, moved), replaced(v, moved))
+        return linear(under(changed) if under else changed, moved, apart)
+    if not under or not apart:
+        return {key: sp.S.One}
+    means = linear(dot(under(u), under(v)) / under.total, moved)
+    return _added([(key, sp.S.One), *means.items()])
+
+
+def replaced(v: sp.Expr, moved: Vectors) -> sp.Expr:
+    """A vector with basis vectors replaced; the points of functions stay."""
+    return sp.Add(*(c * moved.get(basis, basis) for basis, c in parts(v).items()))
+
+
+def _solved(known: Iterable[Relation], operators: Collection[Operator]) -> dict[sp.Expr, sp.Expr]:
+    """Basis vectors that equations between vectors express by others, gradients and plain coefficients first."""
+    moved: dict[sp.Expr, sp.Expr] = {}
+    for one in known:
+        if one.op != "==" or not (is_vector(one.left) or is_vector(one.right)):
+            continue
+        apart = [one.right - one.left]
+        apart += [under(apart[0]) for under in operators if under.index in apart[0].free_symbols]
+        for difference in apart:
+            of = parts(replaced(difference, moved))
+            order = sorted(of, key=lambda b: (not of[b].is_Rational, "grad" not in str(b), str(b)))
+            lead = next((b for b in order if of[b].is_Rational or of[b].is_positive or (-of[b]).is_positive), None)
+            if lead is not None:
+                value = sp.Add(*(-c / of[lead] * v for v, c in of.items() if v != lead))
+                moved = {old: replaced(new, {lead: value}) for old, new in moved.items()} | {lead: value}
+    return moved
+
+
+class Form:
+    """A goal and what is known as linear forms, and the vectors whose squares may be added, by operator."""
+
+    def __init__(self, goal: Relation, known: Mapping[str, Relation]) -> None:
+        operators = {u for one in (goal, *known.values()) for u in one.slack.atoms(Operator)}
+        self.moved = _solved(known.values(), sorted(operators, key=str))
+        plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
+        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*Atom, Index)}
+        self.goal = linear(goal.slack, self.moved)
+        # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
+        under = {u.index for u in operators} - _indices(goal)
+        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & under}
+        self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
+        self.equations = {n for n in self.rows if plain[n].op == "=="}
+        self.vectors: dict[Operator | None, list[sp.Expr]] = {None: []}
+        self.opaque: list[sp.Expr] = []
+        for key in sorted({k for one in self.every for k in one}, key=sp.default_sort_key):
+            pair = key.body if isinstance(key, Total) else key
+            if isinstance(pair, Dot):
+                of = self.vectors.setdefault(key.operator if isinstance(key, Total) else None, [])
+                of += [v for v in dict.fromkeys(pair.args) if v not in of]
+            elif key != 1:
+                self.opaque.append(key)
+        numbers = [c for one in self.every for c in one.values()] + [one.slack for one in self.numbers.values()]
+        self.symbols = sorted(set().union(*(c.free_symbols for c in numbers)), key=str)
+
+    @property
+    def every(self) -> list[Linear]:
+        return [self.goal, *self.rows.values()]
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is small enough, with quotients of polynomials as coefficients."""
+        powers = [p.exp for one in self.every for c in one.values() for p in c.atoms(sp.Pow)]
+        sizes = [len(vectors) for vectors in self.vectors.values()]
+        return all(e.is_Integer for e in powers) and len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
+
+    def entry(self, operator: Operator | None, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
+        """The key of an entry of a matrix, and what part of its coefficient stands there."""
+        pair = Dot(u, v)
+        return (Total(operator, pair) if operator else pair), sp.Rational(1, 1 if u == v else 2)
+
+
+def _indices(one: Relation) -> set[sp.Symbol]:
+    return {s for s in one.left.free_symbols | one.right.free_symbols if isinstance(s, Index)}
+
+
+def draws(form: Form, count: int) -> Array:
+    """Values of the numbers that satisfy the hypotheses about numbers, a row for each; fewer where few were met."""
+    random = np.random.default_rng(0)
+    size = np.exp(random.uniform(-2.5, 2.5, (_DRAWS, len(form.symbols))))
+    for at, symbol in enumerate(form.symbols):
+        if not symbol.is_nonnegative:
+            size[:, at] *= random.choice((-1, 1), _DRAWS)
+        if symbol.is_integer:
+            size[:, at] = np.maximum(np.rint(size[:, at]), 1)
+        if not symbol.is_positive:
+            # What is needed at zero may be more than elsewhere.
+            size[::7, at] = 0
+    slacks = [one.slack for one in form.numbers.values()]
+    return size[(evaluated(slacks, form.symbols, size) > 0).all(axis=1)][:count]
+
+
+def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array) -> Array:
+    """Values of expressions at rows of numbers."""
+    if not exprs:
+        return np.zeros((len(at), 0))
+    function = sp.lambdify(list(symbols), list(exprs), "numpy", cse=True)
+    with np.errstate(all="ignore"):
+        columns = function(*at.T)
+    return np.stack([np.broadcast_to(np.asarray(c, dtype=float), (len(at),)) for c in columns], axis=1)
+
+
+class Programs:
+    """The semidefinite programs of a form at rows of numbers, in the multipliers of what is known."""
+
+    def __init__(self, form: Form, at: Array) -> None:
+        self.form, self.at, self.names = form, at, list(form.rows)
+        self.count = 0
+        pairs = [(of, u, v) for of, one in form.vectors.items() for b, v in enumerate(one) for u in one[: b + 1]]
+        sizes = dict.fromkeys((*form.opaque, sp.S.One), 1.0)
+        sizes |= {key: float(part) ** 0.5 for key, part in (form.entry(*pair) for pair in pairs)}
+        place = {key: n for n, key in enumerate(sizes)}
+        values = evaluated([c for one in form.every for c in one.values()], form.symbols, at)
+        self.tables = np.zeros((len(at), len(place), len(form.every)))
+        for n, (column, key) in enumerate((column, key) for column, one in enumerate(form.every) for key in one):
+            self.tables[:, place[key], column] = values[:, n] * sizes[key]
+
+    def solve(
+        self,
+        at: int,
+        used: Sequence[str],
+        fixed: Mapping[str, float] | None = None,
+        aim: tuple[str, float] | None = None,
+    ) -> dict[str, float] | None:
+        """Multipliers at a row that leave a sum of squares, the smallest ones, or with the `aim` as small as can be.
+
+        None if there are none, or if the aim has no bound.
+        """
+        self.count += 1
+        fixed = fixed or {}
+        table, first = self.tables[at], len(self.form.opaque) + 1
+        # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.
+        unit = np.abs(table[:, 0]).max() or 1.0
+        columns = table[:, [1 + self.names.index(name) for name in used]]
+        sizes = np.abs(columns).max(axis=0, initial=1e-300) / unit
+        # The last unknown is what is left over.
+        a = np.column_stack([columns / (sizes * unit), np.eye(len(table))[first - 1]])
+        b = table[:, 0] / unit
+        held = [used.index(name) for name in fixed]
+        ends = np.array(list(fixed.values())) * sizes[held]
+        signed = [*(n for n, name in enumerate(used) if name not in self.form.equations), len(used)]
+        picked, chosen = np.eye(len(used) + 1)[signed], np.eye(len(used) + 1)[held]
+        # What is held may move a little: the multipliers of a tight claim have no inside.
+        room = _ROOM * (1 + np.abs(ends))
+        rows = np.vstack([a[:first], -picked, chosen, -chosen, a[first:]])
+        right = np.concatenate([b[:first], np.zeros(len(signed)), ends + room, room - ends, b[first:]])
+        cones = [clarabel.ZeroConeT(first), clarabel.NonnegativeConeT(len(signed) + 2 * len(held))]
+        cones += [clarabel.PSDTriangleConeT(len(one)) for one in self.form.vectors.values() if one]
+        cost = np.zeros(len(used) + 1)
+        if aim is None:
+            cost[signed[:-1]] = 1.0
+        else:
+            cost[used.index(aim[0])] = aim[1]
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+        none = sparse.csc_matrix((len(cost), len(cost)))
+        answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
+        good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
+        return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

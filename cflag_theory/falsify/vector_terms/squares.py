@@ -1,0 +1,323 @@
+"""Multipliers and squares that prove a claim, as rational functions of its numbers.
+
+Semidefinite programs at drawn values say between what bounds a multiplier lies. The simplest expression between them is
+taken, the form that is left is decomposed into squares exactly, and every sign is proved from the hypotheses about
+numbers. The certificate is checked before it is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+
+from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
+from cflag_theory.claims.engine.finder import searched
+from cflag_theory.claims.engine.operators import Operator
+from cflag_theory.claims.engine.relation import Relation, at_most, below
+from cflag_theory.claims.engine.terms import is_vector, norm2
+from cflag_theory.falsify.decisions.decision import simplest
+from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, evaluated, linear
+
+#: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
+_BOUNDS, _FAILED, _LOOK = 20, 2, 300
+#: Draws that relations are left out at, candidates for one multiplier, and programs for one goal.
+_FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
+#: What a program's bound is off by, and the largest numbers of a candidate.
+_NEAR, _LARGEST = 2e-5, 64
+#: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
+_SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
+
+
+class Found(NamedTuple):
+    """A checked certificate with the vectors, and their operators, whose squares it uses by name.
+
+    Without one, `refused` says that there is none at some values of the numbers, whatever is squared.
+    """
+
+    certificate: sp.Expr | None = None
+    squares: Mapping[str, tuple[sp.Expr, Operator | None]] = MappingProxyType({})
+    refused: bool = False
+
+
+def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
+    """A certificate of the goal from what is known and from squares."""
+    form = Form(goal, known)
+    at: Array = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
+    if len(at) <= _BOUNDS:
+        return Found()
+    programs = Programs(form, at[:_BOUNDS])
+    rows = [n for n in range(_BOUNDS) if programs.solve(n, programs.names) is not None]
+    if len(rows) < _BOUNDS - _FAILED:
+        return Found(refused=True)
+    for small_first in (True, False):
+        used, fitting = _needed(programs, rows, small_first)
+        for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
+            if (found := _assembled(goal, known, way)) is not None:
+                return found
+    return Found()
+
+
+def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple[list[str], list[int]]:
+    """Relations of which none can be left out at some draws, and the draws at which they are enough."""
+    tried = sorted(rows, key=lambda row: programs.at[row].all())[:_FEW]
+    while True:
+        total = dict.fromkeys(programs.names, 0.0)
+        for at in tried:
+            for name, value in (programs.solve(at, programs.names) or {}).items():
+                total[name] += abs(value)
+        used = list(programs.names)
+        order = sorted(used, key=lambda one: total[one] if small_first else -total[one])
+        for out in ({n for n in used if total[n] <= _NEAR}, *({one} for one in order)):
+            fewer = [one for one in used if one not in out]
+            if all(programs.solve(at, fewer) is not None for at in tried):
+                used = fewer
+        missed = [at for at in rows if at not in tried and programs.solve(at, used) is None]
+        if len(missed) <= _FAILED:
+            return used, [at for at in rows if at not in missed]
+        tried.append(missed[0])
+
+
+#: Multipliers of relations; weights of squares with their vectors and operators; what is left over.
+Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], sp.Expr]
+
+
+def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way) -> Found | None:
+    """The certificate that multipliers and squares make, if it is one."""
+    multipliers, squares, rest = way
+    given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
+    named, terms = {}, [rest]
+    for weight, vector, operator in squares:
+        name = f"square of {vector}" + (f", under {operator}" if operator else "")
+        named[name] = vector, operator
+        given[name] = at_most(0, operator(norm2(vector)) if operator else norm2(vector))
+        terms.append(weight * slack(name))
+    terms += [value * (-residual(n) if given[n].op == "==" else slack(n)) for n, value in multipliers.items()]
+    certificate = _with_equations(goal, given, sp.Add(*terms))
+    if certificate is None or certificate_fault(goal, given, certificate) is not None:
+        return None
+    return Found(certificate, named)
+
+
+def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
+    """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
+    if not (names := [n for n, one in given.items() if one.op == "=="]):
+        return certificate
+    means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
+    gap = goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means)
+    columns = [linear(one, {}, apart=False) for one in (*(given[n].slack for n in names), gap)]
+    keys = list(dict.fromkeys(key for one in columns for key in one))
+    symbols = {s for one in columns for c in one.values() for s in c.free_symbols}
+    over = sp.QQ.frac_field(*(sorted(symbols, key=str) or [sp.Dummy()]))
+    table = [[over.from_sympy(sp.together(one.get(key, sp.S.Zero))) for one in columns] for key in keys]
+    solved, pivots = DomainMatrix(table, (len(keys), len(columns)), over).rref()
+    if len(names) in pivots:
+        return None
+    values = (over.to_sympy(row[-1]) for row in solved.to_ddm())
+    return certificate - sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=False)))
+
+
+class _Fit:
+    """The multipliers of one list of relations as functions of the numbers."""
+
+    def __init__(self, programs: Programs, at: Array, used: list[str], rows: Sequence[int]) -> None:
+        self.form, self.programs, self.at, self.used, self.rows = programs.form, programs, at, used, rows
+        form = programs.form
+        self.field: Any = sp.QQ.frac_field(*(form.symbols or [sp.Dummy()])).field
+        self.kept: dict[tuple[sp.Expr, bool], sp.Expr | None] = {}
+        self.goal, *columns = (
+            {key: self._quotient(c) for key, c in one.items()} for one in (form.goal, *(form.rows[n] for n in used))
+        )
+        self.columns = dict(zip(used, columns, strict=True))
+        self.letters = self._letters()
+
+    def _quotient(self, expr: sp.Expr) -> Any:
+        return self.field.from_expr(sp.together(expr))
+
+    def ways(self, fixed: Mapping[str, sp.Expr]) -> Iterator[Way]:
+        """Multipliers, squares and what is left, of signs that are proved, the simplest first."""
+        known = self._determined(fixed)
+        if known is None or self.programs.count > _PROGRAMS:
+            return
+        open_ = sorted((name for name in self.used if name not in known), key=lambda n: str(self.form.rows[n]))
+        if not open_:
+            if (way := self._decomposed(known)) is not None:
+                yield way
+            return
+        for name in open_[:2]:
+            for candidate in self._candidates(name, known):
+                yield from self.ways({**known, name: candidate})
+
+    def _determined(self, fixed: Mapping[str, sp.Expr]) -> dict[str, sp.Expr] | None:
+        """What follows for other multipliers from the terms that no square has; None if they contradict each other."""
+        names = [name for name in self.used if name not in fixed]
+        left = self._left(fixed)
+        table = [
+            [*(self.columns[n].get(key, self.field.zero) for n in names), left.get(key, self.field.zero)]
+            for key in self.form.opaque
+        ]
+        solved, pivots = DomainMatrix(table, (len(table), len(names) + 1), self.field.to_domain()).rref()
+        if len(names) in pivots:
+            return None
+        found = zip(pivots, solved.to_ddm(), strict=False)
+        alone = {names[p]: row[-1].as_expr() for p, row in found if sum(map(bool, row[:-1])) == 1}
+        return {**fixed, **alone}
+
+    def _left(self, known: Mapping[str, sp.Expr]) -> dict[sp.Expr, Any]:
+        """The goal without multiples of relations."""
+        left = dict(self.goal)
+        for name, value in known.items():
+            times = self._quotient(value)
+            for key, c in self.columns[name].items():
+                left[key] = left.get(key, self.field.zero) - times * c
+        return left
+
+    def _letters(self) -> list[sp.Expr]:
+        """The numbers, and the sums of one sign that the claim's coefficients are products of."""
+        letters: list[sp.Expr] = list(self.form.symbols)
+        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
+        for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
+            for polynomial in (part.numer, part.denom):
+                for factor, _ in polynomial.factor_list()[1]:
+                    expr = factor.as_expr()
+                    letter = self.side(expr) * expr
+                    if expr.is_Add and letter != 0 and letter not in letters:
+                        letters.append(letter)
+        return letters[:12]
+
+    def _candidates(self, name: str, known: Mapping[str, sp.Expr]) -> list[sp.Expr]:
+        """Simple expressions between the bounds of a multiplier."""
+        at = self.programs.at[self.rows]
+        values = evaluated(list(known.values()), self.form.symbols, at)
+        low, high = [], []
+        for row, numbers in zip(self.rows, values.tolist(), strict=True):
+            fixed = dict(zip(known, numbers, strict=True))
+            ends = [self.programs.solve(row, self.used, fixed, (name, sign)) for sign in (1.0, -1.0)]
+            least, most = (None if end is None else end[name] for end in ends)
+            if least is None and most is None:
+                return []
+            # Where there is no bound: any large number.
+            low.append(-1e4 * (1 + abs(most or 0.0)) if least is None else least)
+            high.append(1e4 * (1 + abs(low[-1])) if most is None else max(most, low[-1]))
+        return between(self.letters, evaluated(self.letters, self.form.symbols, at), low, high)
+
+    def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
+        left = self._left(known)
+        squares: list[tuple[sp.Expr, sp.Expr, Operator | None]] = []
+        for operator, vectors in self.form.vectors.items():
+            matrix = [[self.field.zero] * len(vectors) for _ in vectors]
+            for (a, u), (b, v) in product(enumerate(vectors), repeat=2):
+                key, part = self.form.entry(operator, u, v)
+                matrix[a][b] = left.get(key, self.field.zero) * self.field(sp.QQ(part.p, part.q))
+            if (made := self._squares(matrix, vectors)) is None:
+                return None
+            squares += [(w, v - operator(v) / operator.total if operator else v, operator) for w, v in made]
+        signed = {n: v if n in self.form.equations else self.proved(self._quotient(v)) for n, v in known.items()}
+        rest = self.proved(left.get(sp.S.One, self.field.zero))
+        return None if rest is None or None in signed.values() else (signed, squares, rest)
+
+    def _squares(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
+        """Weights and vectors of squares by Lagrange's method, pivots with weights of proved signs."""
+        places = list(range(len(matrix)))
+        squares: list[tuple[sp.Expr, sp.Expr]] = []
+        while places:
+            # A row without a diagonal is zero.
+            empty = [a for a in places if not matrix[a][a]]
+            if any(matrix[a][b] for a in empty for b in places):
+                return None
+            places = [a for a in places if a not in empty]
+            for a in sorted(places, key=lambda a: len(str(matrix[a][a]))):
+                ratios = {b: matrix[a][b] / matrix[a][a] for b in places}
+                common = self.field.one
+                for one in ratios.values():
+                    common *= self.field((common * one).denom)
+                if (weight := self.proved(matrix[a][a] / common**2)) is not None:
+                    break
+            else:
+                return None if places else squares
+            squares.append((weight, sp.Add(*((common * ratios[b]).as_expr() * vectors[b] for b in places))))
+            places.remove(a)
+            for b, c in product(places, repeat=2):
+                matrix[b][c] = matrix[b][c] - ratios[b] * matrix[a][c]
+        return squares
+
+    # Signs of numbers, factor by factor, from what is known of numbers.
+
+    def proved(self, value: Any, *, strictly: bool = False) -> sp.Expr | None:
+        """An element of the field as an expression in slacks that is seen not to be negative, or None."""
+        if not value:
+            return None if strictly else sp.S.Zero
+        above, under = value.numer.factor_list(), value.denom.factor_list()
+        ratio = sp.Rational(str(above[0] / under[0]))
+        written, sign = abs(ratio), int(sp.sign(ratio))
+        for factors, up in ((above[1], 1), (under[1], -1)):
+            for factor, power in factors:
+                expr = factor.as_expr()
+                strict = strictly or up < 0
+                side = self.side(expr)
+                known = self._one(side * expr, strict) if side else None
+                if known is not None:
+                    written *= known ** (up * power)
+                    sign *= side**power
+                elif power % 2 or strict:
+                    return None
+                else:
+                    written *= square(expr ** (power // 2))
+        return written if sign > 0 else None
+
+    def side(self, expr: sp.Expr) -> int:
+        """The sign that an expression has at all draws, 0 if it has both."""
+        values = evaluated([expr], self.form.symbols, self.at)[:, 0]
+        return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+
+    def _one(self, expr: sp.Expr, strictly: bool) -> sp.Expr | None:
+        if (expr, strictly) not in self.kept:
+            goal = below(0, expr) if strictly else at_most(0, expr)
+            given = self.form.numbers
+            tried = (searched(goal, given, size) for size in _SIGNS)
+            good = (one for one in tried if one is not None and certificate_fault(goal, given, one) is None)
+            self.kept[expr, strictly] = next(good, None)
+        return self.kept[expr, strictly]
+
+
+def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], most: Sequence[float]) -> list[sp.Expr]:
+    """Multiples of products of letters, with values (a row for each draw) between the bounds, the simplest first."""
+    low, high = np.array(least), np.array(most)
+    room = 1e-7 + _NEAR * np.minimum(np.maximum(np.abs(low), np.abs(high)), 1 + np.abs(low))
+    low, high = low - room, high + room
+    found: list[tuple[float, str, sp.Expr]] = []
+    if (low <= 0).all() and (high >= 0).all():
+        found.append((0.0, "", sp.S.Zero))
+    powers = _powers(len(letters))
+    with np.errstate(all="ignore"):
+        monomials = np.exp(powers @ np.log(np.abs(values)).T)
+    for sign in (1, -1):
+        bottom = ((low if sign > 0 else -high) / monomials).max(axis=1)
+        top = ((high if sign > 0 else -low) / monomials).min(axis=1)
+        for n in np.flatnonzero((bottom <= top) & (top > 0)):
+            c = simplest(Fraction(max(float(bottom[n]), 1e-9)), Fraction(float(top[n])))
+            if max(c.numerator, c.denominator) <= _LARGEST:
+                cost = float(np.abs(powers[n]).sum()) + (c.numerator + c.denominator - 2) / 2
+                monomial = sp.Mul(*(letter ** int(p) for letter, p in zip(letters, powers[n], strict=True)))
+                found.append((cost, str(monomial), sign * sp.Rational(c.numerator, c.denominator) * monomial))
+    return [expr for *_, expr in sorted(found, key=lambda one: one[:2])][:_CANDIDATES]
+
+
+@cache
+def _powers(letters: int) -> Array:
+    """Exponents of up to four letters, a row for each product."""
+    rows = [
+        [dict(zip(chosen, powers, strict=True)).get(at, 0) for at in range(letters)]
+        for count in range(5)
+        for chosen in combinations(range(letters), count)
+        for powers in product((1, -1, 2, -2) if count < 4 else (1, -1), repeat=count)
+        if sum(map(abs, powers)) <= 5
+    ]
+    return np.array(rows)
