@@ -241,3 +241,15 @@ def test_true_lemmas_are_proved(name):
 @pytest.mark.parametrize("name", FALSE)
 def test_false_lemmas_are_refuted(name):
     assert decide(FALSE[name]).refuted
+
+
+def test_a_root_takes_the_name_of_no_other_number():
+    other = sp.Symbol("root_s", positive=True)
+    right = (1 + sp.sqrt(s)) * norm2(u)
+    assert prove(claim(norm2(u + v), right + (1 + 1 / sp.sqrt(s)) * norm2(v))).proved
+    assert not prove(claim(norm2(u + v), right + (1 + 1 / other) * norm2(v))).proved
+
+
+def test_a_number_that_an_equation_gives_is_put_in():
+    halved = claim(smooth(x - a * smooth.grad(x)), smooth(x) - norm2(smooth.grad(x)) / (2 * L), sp.Eq(a, 1 / L))
+    assert prove(halved).proved

@@ -113,8 +113,9 @@ class Form:
                 of += [v for v in dict.fromkeys(pair.args) if v not in of]
             elif key != 1:
                 self.opaque.append(key)
-        numbers = [c for one in self.every for c in one.values()] + [one.slack for one in self.numbers.values()]
-        self.symbols = sorted(set().union(*(c.free_symbols for c in numbers)), key=str)
+        slacks = (one.slack for one in self.numbers.values())
+        self.coefficients = [*(c for one in self.every for c in one.values()), *slacks]
+        self.symbols = sorted(set().union(*(c.free_symbols for c in self.coefficients)), key=str)
 
     @property
     def every(self) -> list[Linear]:
@@ -123,9 +124,9 @@ class Form:
     @property
     def fits(self) -> bool:
         """Whether it is small enough, with quotients of polynomials as coefficients."""
-        powers = [p.exp for one in self.every for c in one.values() for p in c.atoms(sp.Pow)]
         sizes = [len(vectors) for vectors in self.vectors.values()]
-        return all(e.is_Integer for e in powers) and len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
+        small = len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
+        return small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
 
     def entry(self, operator: Operator | None, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
         """The key of an entry of a matrix, and what part of its coefficient stands there."""

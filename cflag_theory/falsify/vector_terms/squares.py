@@ -190,7 +190,7 @@ class _Fit:
                     letter = self.side(expr) * expr
                     if expr.is_Add and letter != 0 and letter not in letters:
                         letters.append(letter)
-        return letters[:12]
+        return [one for one in letters if evaluated([one], self.form.symbols, self.at).all()][:12]
 
     def _candidates(self, name: str, known: Mapping[str, sp.Expr]) -> list[sp.Expr]:
         """Simple expressions between the bounds of a multiplier."""
@@ -301,7 +301,7 @@ def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], m
     for sign in (1, -1):
         bottom = ((low if sign > 0 else -high) / monomials).max(axis=1)
         top = ((high if sign > 0 else -low) / monomials).min(axis=1)
-        for n in np.flatnonzero((bottom <= top) & (top > 0)):
+        for n in np.flatnonzero((bottom <= top) & (top > 1e-9)):
             c = simplest(Fraction(max(float(bottom[n]), 1e-9)), Fraction(float(top[n])))
             if max(c.numerator, c.denominator) <= _LARGEST:
                 cost = float(np.abs(powers[n]).sum()) + (c.numerator + c.denominator - 2) / 2
