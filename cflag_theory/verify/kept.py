@@ -45,7 +45,7 @@ _FORM |= {"finding": one_of(SUPPORTS, REFUTES, UNDECIDED)}
 #: Folders of other versions are removed when they are older than this.
 DAYS = 30
 #: What evidence is made with; that another solver is there can change what a run at level full finds.
-LIBRARIES = ("sympy", "z3-solver", "numpy", "scipy", "numba", "hypothesis", "PEPit", "cvxpy")
+LIBRARIES = ("sympy", "z3-solver", "numpy", "scipy", "numba", "hypothesis", "clarabel")
 
 # As sympy prints one; longer ones are not put in again at once.
 _FRACTION = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
