@@ -21,6 +21,9 @@ from cflag_theory.worstcase.vectors import Form, NotLinear, Vector, square
 CONVEX, STRONGLY_CONVEX, SMOOTH = CLASSES = ("convex", "strongly-convex", "smooth")
 VALUE, DISTANCE, GRADIENT, LEAST = MEASURES = ("f", "distance", "grad", "min-grad")
 
+#: Local steps in all: 100 take minutes, and time grows with the sixth power.
+MOST_STEPS = 200
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -45,6 +48,8 @@ class Setting:
         for name, size in (("E", self.E), ("T", self.T), ("N", self.clients)):
             if not is_integer(size) or size < 1:
                 raise InvalidInput(f"{name} is {size!r}: use a whole number of at least 1")
+        if self.E * self.T > MOST_STEPS:
+            raise InvalidInput(f"E T is {self.E * self.T}: use at most {MOST_STEPS} local steps in all")
         for name, number in (("eta", self.eta), ("L", self.L), ("radius", self.radius)):
             if number <= 0:
                 raise InvalidInput(f"{name} is {number}: use a positive number")

@@ -310,6 +310,7 @@ def test_what_is_not_linear_is_refused():
     [
         ({"E": 0}, "E is 0"),
         ({"T": True}, "T is True"),
+        ({"E": 100, "T": 3}, "E T is 300: use at most 200 local steps in all"),
         ({"eta": 0}, "eta is 0"),
         ({"heterogeneity": -1}, "heterogeneity is -1"),
         ({"mu": 1}, "mu is 1"),
