@@ -79,5 +79,6 @@ def quoted(value: Any) -> str:
         words = ""
     if 0 < len(words) <= 200:
         return words
-    bits = f" of {int(value).bit_length()} bits" if is_integer(value) else ""
-    return f"a value of type {type(value).__name__}{bits}"
+    if is_integer(value):
+        return f"an integer of {int(value).bit_length()} bits"
+    return f"a value of type {type(value).__name__}"

@@ -149,7 +149,7 @@ def _is_near_a_square(A: list[list[int]], common: int) -> bool:
 
 
 def prove(problem: Problem, solution: Solution) -> Certificate:
-    """The solver's multipliers, rounded and mended until they prove a bound; its own value proves nothing.
+    """The solver's multipliers, rounded and repaired until they prove a bound; its own value proves nothing.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     rows, measures = exact[count : count + len(problem.rows)], exact[count + len(problem.rows) :]
     measures[-1] = 1 - sum(measures[:-1], Fraction(0))
     found = Certificate(dict(zip(solution.pairs, exact[:count], strict=True)), rows, measures, Fraction(0))
-    pairs = _mended(problem, found)
+    pairs = _repaired(problem, found)
     found = Certificate(pairs, rows, measures, Fraction(0))
     found = Certificate(pairs, rows, measures, -combined(problem, found).constant)
     wrong = faults(problem, found)
@@ -190,7 +190,7 @@ def solve_and_prove(
     raise reason
 
 
-def _mended(problem: Problem, certificate: Certificate) -> dict[tuple[int, int, int], Fraction]:
+def _repaired(problem: Problem, certificate: Certificate) -> dict[tuple[int, int, int], Fraction]:
     """The multipliers of the pairs, changed so that all function values vanish.
 
     Condition (i, j) has +1 at the value of j and -1 at that of i: multipliers are a flow, which is made exact on a

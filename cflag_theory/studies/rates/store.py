@@ -81,19 +81,17 @@ class Store:
         except (ValueError, RecursionError) as error:
             record, wrong = None, str(error)
         else:
-            wrong = unfit(record, _RECORD)
-            if not wrong and record["settings"] == self._key:
-                wrong = unfit(record["horizon"], _HORIZON) or unfit(
-                    [*record["horizon"]["squares"].values()], [_SQUARES]
-                )
+            wrong = unfit(record, {"settings": WORD})
+            if not wrong and record["settings"] != self._key:
+                return None
+            wrong = wrong or unfit(record, _RECORD) or unfit(record["horizon"], _HORIZON)
+            wrong = wrong or unfit([*record["horizon"]["squares"].values()], [_SQUARES])
         if wrong:
             raise OutputError(
                 f"{str(self._path)!r} does not hold the horizons of rate studies (line {number}: see {wrong}): delete "
                 "it or choose another --out"
             )
         values = record["horizon"]
-        if record["settings"] != self._key:
-            return None
         if record["digest"] != _digest(values):
             raise OutputError(
                 f"line {number} of {str(self._path)!r} is not what was written: delete that line, and the same "
