@@ -130,6 +130,7 @@ def test_verify_prints_the_verdicts(cflag):
     assert "loose" in rows["cflag.lemma13"]
 
 
+@pytest.mark.full
 def test_verify_as_json(cflag, verdicts):
     code, out, _ = cflag("verify", "cflag.eq65", "cflag.lemma13", "--format", "json")
     assert code == 0

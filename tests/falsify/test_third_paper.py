@@ -11,6 +11,8 @@ from needs import needs_coq
 from cflag_theory.falsify import decide, prove
 from cflag_theory.verify.coq import check
 
+pytestmark = pytest.mark.full
+
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 CLAIMS = runpy.run_path(str(EXAMPLES / "fedprox_lemmas.py"))
 TWELVE = runpy.run_path(str(EXAMPLES / "twelve_conjectures.py"))["conjectures"]

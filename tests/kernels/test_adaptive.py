@@ -29,6 +29,7 @@ def step_size(problem):
     return 0.5 / problem.constants["L"].value
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("switch", SWITCHES, ids=IDS)
 @pytest.mark.parametrize("memory", [everything(), uniform(2, redraw=True), sign_bias(m=0.5), rotation_bias(m=0.5)])
 @pytest.mark.parametrize("seed", range(3))

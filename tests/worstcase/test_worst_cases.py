@@ -97,6 +97,7 @@ def test_the_simulators_run_reaches_the_proved_value(name):
         assert found.attained.iterates.shape[0] == 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["fedavg", "scaffold"])
 def test_no_run_on_random_functions_exceeds_the_proved_value(name):
     exceed(name, 150)

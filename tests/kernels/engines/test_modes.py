@@ -28,6 +28,8 @@ from cflag_theory.kernels import (
 from cflag_theory.kernels.engines.cpu import run as engine
 from cflag_theory.kernels.engines.cpu.layout import common_basis
 
+pytestmark = pytest.mark.full
+
 RUN = {"beta": 0.02, "local_steps": 6, "rounds": 5}
 WITH_MEMORY = RUN | {"alpha": 0.05, "memory": uniform(2)}
 PLAIN = ("fedtrack", "fedavg", "fedprox", "scaffold", "local_gd")
