@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import platform
@@ -36,6 +37,7 @@ def run(app: Callable[..., Any]) -> NoReturn:
     """Run a command line to its end, which is always `SystemExit`."""
     _open_streams()
     spell(sys.stdout, sys.stderr)
+    before, sys.unraisablehook = sys.unraisablehook, _raised_in_passing
     try:
         _require_threads()
         code = app(standalone_mode=False) or 0
@@ -75,10 +77,19 @@ def run(app: Callable[..., Any]) -> NoReturn:
         line = users_line(error)
         code = say(_unforeseen(error), OURS) if line is None else say(f"{line}: {words_of(error)}: fix the file")
     finally:
+        sys.unraisablehook = before
         leave_folders()
     _close(sys.stdout, sys.stderr)
     finish(code)
     raise SystemExit(code)
+
+
+def _raised_in_passing(found: Any) -> None:
+    """An interrupt that comes while an object is finalized, where Python reports and drops it, comes again."""
+    if issubclass(found.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(found)
 
 
 def said(error: BaseException) -> str:

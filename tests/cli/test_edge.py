@@ -46,6 +46,20 @@ def test_every_error_is_one_sentence(capsys, error, code, sentence):
     assert len(printed.err.splitlines()) == bool(sentence)
 
 
+def test_an_interrupt_is_not_lost_in_a_finalizer(capsys):
+    class Finalized:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    def app(standalone_mode):
+        Finalized()
+        return sum(1 for _ in range(10**6))
+
+    with pytest.raises(SystemExit) as ended:
+        edge.run(app)
+    assert (ended.value.code, capsys.readouterr().err) == (130, "cflag: interrupted; nothing was written\n")
+
+
 def test_exit_codes_are_documented():
     line = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8").partition("Exit codes: ")[2]
     codes = [int(code) for code in re.findall(r"(\d+), ", line.partition(".\n")[0].split("[")[0])]
