@@ -9,6 +9,7 @@ import platform
 import shlex
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -87,7 +88,8 @@ def run(app: Callable[..., Any]) -> NoReturn:
 def _raised_in_passing(found: Any) -> None:
     """An interrupt that comes while an object is finalized, where Python reports and drops it, comes again."""
     if issubclass(found.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
+        # Now it would come within this function, and be dropped again.
+        threading.Timer(0.02, _thread.interrupt_main).start()
     else:
         sys.__unraisablehook__(found)
 
