@@ -169,7 +169,7 @@ def test_a_checkpoint_is_the_old_or_the_new_one_whichever_call_of_the_system_fai
     one.begin()
     one.write("ewc", 7, WHERE)
     for _, error in every_failure(lambda: one.write("ewc", 7, Checkpoint({"task": 2}, {"x": np.arange(3.0)}))):
-        assert "ewc-7.npz' (No space left on device): give the same command again" in str(error)
+        assert "ewc-7.npz' (No space left on device): free some space or give the same command again" in str(error)
         tasks.add(one.read("ewc", 7).plain["task"])
         assert not list(tmp_path.glob(".*.draft"))
     assert tasks == {1, 2}
