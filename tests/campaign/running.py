@@ -291,7 +291,7 @@ def _unlike(case: Case, ended: Ended, *, stopped: int) -> str | None:
     # Before the first line of ours Python itself reports an interrupt.
     if stopped == signal.SIGINT and OURS not in ended.err and ended.code in (1, 99, -signal.SIGINT):
         return None
-    if stopped == signal.SIGKILL and "resource_tracker" in ended.err:
+    if stopped in (signal.SIGKILL, signal.SIGTERM) and "resource_tracker" in ended.err:
         # Says another process, of a library, and clears up.
         lines, ended = [], replace(ended, err="")
     if "Traceback" in ended.err or "Exception ignored" in ended.err or "Warning:" in ended.err:

@@ -70,6 +70,7 @@ TOLD = {
         "left took more than 0.3 s at x = 1/2: fix the loop",
     ),
     "a loop without Python": (claim(left="lambda x: 10**10**10"), "left took more than 0.3 s at x = 1/2"),
+    "a function of Python": (claim("import builtins; builtins.print = None"), "in place of Python's own print"),
     "memory": (claim(left="lambda x: bytearray(10**13)"), "left raised MemoryError at x = 1/2"),
     "recursion": (HEAD + "def left(x): return left(x)\n" + CLAIM.format(left="left"), "RecursionError: maximum"),
     "chance": (claim(left="lambda x: 2 + Fraction(random.randint(0, 10**9))"), "evaluated again, has other values"),
