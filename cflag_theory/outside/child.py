@@ -19,7 +19,7 @@ from io import BytesIO
 from typing import Any
 
 from cflag_theory.errors import CflagError, InvalidInput
-from cflag_theory.outside.processes import fork, kill, words_of
+from cflag_theory.outside.processes import POSSIBLE, fork, kill, words_of
 
 #: Bytes of the longest answer, and seconds that it may come later than its limit, which is also kept within the child.
 _LONGEST, _GRACE = 1 << 28, 1.0
@@ -61,6 +61,7 @@ class Child:
         self, begin: Callable[[], Answer], what: str, *, seconds: float, receive: Callable[[Any], Any] | None = None
     ) -> None:
         self.begin, self.what, self.seconds, self.receive = begin, what, seconds, receive
+        self._here: Answer | None = None
         self._pipe: socket.socket | None = None
         self._kill: weakref.finalize[Any, Any] | None = None
 
@@ -74,6 +75,10 @@ class Child:
         NoAnswer
             None came in so many seconds.
         """
+        if not POSSIBLE:
+            # Where processes cannot divide, this one answers.
+            self._here = self._here or self.begin()
+            return self._here(question)
         until = time.monotonic() + seconds + _GRACE + (self.seconds if self._pipe is None else 0.0)
         try:
             pipe = self._pipe or self._start()
@@ -95,7 +100,7 @@ class Child:
 
     def end(self) -> str:
         """End the process; how it had ended, in words, if it had."""
-        end, self._pipe, self._kill = self._kill, None, None
+        end, self._here, self._pipe, self._kill = self._kill, None, None, None
         return (end() if end is not None else "") or ""
 
     def _start(self) -> socket.socket:

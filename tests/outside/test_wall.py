@@ -211,6 +211,14 @@ def running(process: int) -> bool:
         return False
 
 
+def test_without_processes_that_divide_files_are_run_here(cflag, tmp_path, monkeypatch):
+    monkeypatch.setattr("cflag_theory.outside.child.POSSIBLE", False)
+    (tmp_path / "it.py").write_text(claim(), encoding="utf-8")
+    assert "it: refuted" in cflag("decide", tmp_path / "it.py", "--budget", 100)[1]
+    (tmp_path / "own.py").write_text(RIGHT, encoding="utf-8")
+    assert cflag("conform", tmp_path / "own.py", "--algorithm", "fedavg", "--problems", 2)[0] == 0
+
+
 def test_a_child_answers_again_after_it_ended():
     def begin():
         calls = []
