@@ -6,6 +6,7 @@ import builtins
 import linecache
 import os
 import sys
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -39,7 +40,9 @@ def run(path: Path, content: bytes, name: str) -> ModuleType:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidInput(f"{path} cannot be read (it is not text in UTF-8): give a Python file that is")
     try:
-        code = compile(content, str(path), "exec")
+        # Python's guesses at what may be wrong are lines of their own beside what is said here.
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
+            code = compile(content, str(path), "exec")
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno or 1}: {error.msg}: fix the file") from None
     except ValueError as error:
