@@ -123,6 +123,7 @@ def check_file_writable(path: Path | str, *, begins: bytes = b"") -> Path:
         raise _cannot(f"{str(path)!r}", error) from error
     if target.exists() and _beginning(target, len(begins)) != begins:
         raise OutputError(f"the file {str(path)!r} exists and is not of this kind: {_ELSEWHERE}")
+    _clear_drafts(target.parent)
     return target
 
 

@@ -244,6 +244,8 @@ def _certificates(statement: Statement) -> list[tuple[str, Any]]:
 
 def _keep(folder: Folder, found: Mapping[str, Any]) -> None:
     """Put what is new beside the pages; where nothing may be written it is found again the next time."""
+    # A derivation that is printed next has them too.
+    certificates.also(found)
     kept = folder.kept
     if not found.keys() <= kept.keys():
         with suppress(CflagError):

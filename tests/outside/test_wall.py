@@ -33,6 +33,7 @@ def claim(before: str = "", left: str = SQUARE) -> str:
 REFUTED = {
     "comparisons are changed": claim("Fraction.__le__ = Fraction.__lt__ = lambda a, b: True"),
     "sympy is changed": claim("sympy.Add.__new__ = lambda *a, **k: sympy.S.Zero"),
+    "Python's functions are changed": claim("import builtins; builtins.print = builtins.repr = None"),
     "another folder": claim("os.chdir('/')"),
     "descriptors are closed": claim("os.closerange(0, 50)"),
     "no streams": claim("sys.stdout = sys.stderr = None"),
@@ -70,7 +71,6 @@ TOLD = {
         "left took more than 0.3 s at x = 1/2: fix the loop",
     ),
     "a loop without Python": (claim(left="lambda x: 10**10**10"), "left took more than 0.3 s at x = 1/2"),
-    "a function of Python": (claim("import builtins; builtins.print = None"), "in place of Python's own print"),
     "memory": (claim(left="lambda x: bytearray(10**13)"), "left raised MemoryError at x = 1/2"),
     "recursion": (HEAD + "def left(x): return left(x)\n" + CLAIM.format(left="left"), "RecursionError: maximum"),
     "chance": (claim(left="lambda x: 2 + Fraction(random.randint(0, 10**9))"), "evaluated again, has other values"),
