@@ -12,7 +12,7 @@ PACKAGE = Path(cflag_theory.__file__).parent
 #: Lines of Python and pages, at most.
 ROOMS = {
     # One place says how all that users name is opened, read and checked for its form; what must be private is so there.
-    "": 987,
+    "": 988,
     "bridge": 10699,
     # Folders of pages by others are read here too; a page is refused where a reader would see something else. Ledger
     # and folder are both a book, which maps, reports and errata take.
@@ -29,15 +29,15 @@ ROOMS = {
     "figures": 1872,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
     # packages write them. A round on a GPU is one graph.
-    "kernels": 15151,
+    "kernels": 15152,
     # Users' Python runs behind a wall, where it may end, hang or change Python: claims, implementations, plug-ins.
-    "outside": 529,
+    "outside": 527,
     # Which step sizes are safe is an answer of its own, with the bound that is then proved.
     "studies": 10621,
     "testing": 451,
     # What rests on a claim of a page that is not proved is not proved. A first look comes before z3 and all instances.
     # A process keeps what it has computed of a claim. Worst cases have a room of their own.
-    "verify": 10134,
+    "verify": 10136,
     # Exact worst cases for every number of clients, instead of performance estimation for few.
     "worstcase": 2184,
 }
@@ -60,4 +60,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4340380
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4340406

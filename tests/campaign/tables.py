@@ -22,6 +22,9 @@ def drawn(draw: random.Random) -> tuple[str, bytes]:
     if mark == separator:
         separator = ";"
     form = draw.choice(("{:d}", "{:.1f}", "{:.15f}", "{:e}", "{:+d}", "{: 4d}", "{:d}.", "0{:d}"))
+    if mark == "," and form == "{:d}.":
+        # "0," is a word.
+        form = "{:d}"
     rows = [[form.format(one).replace(".", mark) for one in (i % 7, i % 5)] + [str(i % 4)] for i in range(80)]
     names = ["a", "b", "label"]
     if draw.random() < 0.3:

@@ -106,6 +106,7 @@ def _wrong_shapes(trace: Trace) -> list[str]:
         if name in COLUMNS and shape != (replicas, held):
             wrong.append(name)
     wrong += [name for name, values in trace.end.items() if values.shape != (replicas,)]
+    wrong += [name for name in STATE if trace.end and name in trace.columns and name not in trace.end]
     kept = trace.iterates
     if kept is not None and (kept.ndim != 3 or kept.shape[:2] != (replicas, trace.rounds + 1)):
         wrong.append("iterates")
