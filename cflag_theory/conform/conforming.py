@@ -90,7 +90,6 @@ def conform(
     return _conform(
         algorithm,
         Own(client_step, server_step, round_step, seconds),
-        (client_step is not None or server_step is not None, round_step is not None),
         numbers=numbers,
         problems=problems,
         rounds=rounds,
@@ -118,14 +117,12 @@ def conform_file(file: Path | str, algorithm: str | None = None, *, seconds: flo
     own = HeldOwn(Path(file), seconds)
     if (meant := algorithm or own.algorithm) is None:
         raise InvalidInput(f"which algorithm does {file} implement? Give --algorithm, one of {', '.join(ALGORITHMS)}")
-    halves = ("client_step" in own.names or "server_step" in own.names, "round_step" in own.names)
-    return _conform(meant, own, halves, parameters=own.parameters, **options)
+    return _conform(meant, own, parameters=own.parameters, **options)
 
 
 def _conform(
     algorithm: str,
     own: Own | HeldOwn,
-    given: tuple[bool, bool],
     *,
     parameters: Mapping[str, Any] | None,
     numbers: str = "auto",
@@ -135,9 +132,8 @@ def _conform(
     partial: bool = False,
     seed: int = 0,
 ) -> Report:
-    """`given`: whether halves of a round are, and whether a whole round is."""
     kind = named(algorithm)
-    if given[0] == given[1]:
+    if bool({"client_step", "server_step"} & {*own.names}) == ("round_step" in own.names):
         raise InvalidInput("give client_step, server_step or both, or round_step alone")
     for name, value in (("problems", problems), ("rounds", rounds)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -10,14 +10,11 @@ from typing import Any
 from cflag_theory.conform.algorithm import Algorithm
 from cflag_theory.conform.case import Case
 from cflag_theory.conform.numbers import plain
-from cflag_theory.conform.running import Own, Record
+from cflag_theory.conform.running import NAMES, Own, Record
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.search.guard import WAIT, cpu_limit, guarded
 from cflag_theory.outside import python_files
 from cflag_theory.outside.child import Child, NoAnswer
-
-#: What of an implementation a file may define.
-NAMES = ("client_step", "server_step", "round_step")
 
 
 class HeldOwn:

@@ -37,6 +37,10 @@ class Record:
     used: set[str] = field(default_factory=set)
 
 
+#: What an implementation may define: two halves of a round, or a whole one.
+NAMES = ("client_step", "server_step", "round_step")
+
+
 @dataclass(frozen=True)
 class Own:
     """A user's functions; the reference takes the half that is not given."""
@@ -49,6 +53,11 @@ class Own:
     seconds: float = 10.0
     #: What looks on while the functions run.
     watch: SinglePrecision | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which of `NAMES` are given."""
+        return tuple(name for name in NAMES if getattr(self, name) is not None)
 
     def compute(self, kind: type[Algorithm], case: Case, numbers: str, *, watched: bool = False) -> tuple[Record, str]:
         """What these functions compute in a case, and where they first make a float32, if that is watched.

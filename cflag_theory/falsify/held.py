@@ -18,11 +18,11 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture, Stated
+from cflag_theory.falsify.conjecture import OF_A_RUN, Conjecture, Stated
 from cflag_theory.falsify.quantity import place_of, quantity
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.search.guard import TimeUp, Told, guarded, time_limit, where_raised
-from cflag_theory.falsify.search.running import problem_of, run
+from cflag_theory.falsify.search.running import read_only, run_of
 from cflag_theory.falsify.tracing import NOTES, Notes, Traced, TracedRelation, traced
 from cflag_theory.falsify.vector_terms.words import DECLARED
 from cflag_theory.outside import python_files
@@ -31,8 +31,6 @@ from cflag_theory.outside.processes import words_of
 
 #: Seconds that a file of claims may always take: `seconds` limits what is done with them.
 _READ = 0.5
-#: What stands for the run that the child keeps, in the values that a function is called with.
-_OF_THE_RUN = ("problem", "trace")
 #: Packages whose types can be passed on.
 _PASSED = ("builtins", "fractions", "numpy", "sympy", "cflag_theory")
 
@@ -58,7 +56,7 @@ class Held:
     place: str
 
     def __call__(self, **values: Any) -> Any:
-        sent = {name: None if name in _OF_THE_RUN else value for name, value in values.items()}
+        sent = {name: None if name in OF_A_RUN else value for name, value in values.items()}
         return self.home.ask(("call", self.key, DIGITS.get(), sent), self.place)
 
     def traced(self, symbols: Mapping[str, sp.Symbol]) -> Any:
@@ -132,7 +130,7 @@ class HeldConjecture(Conjecture):
     number: int
 
     def run_there(self, seen: Mapping[str, Any]) -> str:
-        """Make the run of a case: "ran", "diverged", or "none" where its numbers make no problem."""
+        """Make the run of a case, which stays there: what came of it, as `running.run_of` says it."""
         found: str = self.home.ask(("run", self.number, dict(seen)), f"{self.home.path}: ")
         return found
 
@@ -194,15 +192,12 @@ class _Within:
         return DECLARED, [{field.name: getattr(one, field.name) for field in fields(one)} for one in self.found]
 
     def _call(self, key: int, digits: int, values: dict[str, Any]) -> Any:
-        for name in _OF_THE_RUN:
+        for name in OF_A_RUN:
             if name in values:
                 values[name] = getattr(self, name)
-        for value in values.values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
         token = DIGITS.set(digits)
         try:
-            return _passed(self._function(key)(**values))
+            return _passed(self._function(key)(**read_only(values)))
         finally:
             DIGITS.reset(token)
 
@@ -220,15 +215,8 @@ class _Within:
         return _passed(found), notes.asked, notes.needs
 
     def _run(self, number: int, seen: dict[str, Any]) -> str:
-        claim = self.found[number]
-        for value in seen.values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-        self.problem = problem_of(claim, seen)
-        if self.problem is None:
-            return "none"
-        self.trace = run(claim, seen, self.problem)
-        return "diverged" if self.trace is None else "ran"
+        how, self.problem, self.trace = run_of(self.found[number], read_only(seen))
+        return how
 
     def _function(self, key: int) -> Callable[..., Any]:
         if key >= len(self.functions):

@@ -19,12 +19,10 @@ from io import BytesIO
 from typing import Any
 
 from cflag_theory.errors import CflagError, InvalidInput
-from cflag_theory.outside.processes import POSSIBLE, fork, kill, words_of
+from cflag_theory.outside.processes import POSSIBLE, REMEDY, fork, high, kill, words_of
 
 #: Bytes of the longest answer, and seconds that it may come later than its limit, which is also kept within the child.
 _LONGEST, _GRACE = 1 << 28, 1.0
-#: The least descriptor of the pipe: a file that closes all small ones does not close it.
-_HIGH = 200
 _LENGTH = struct.Struct("!Q")
 #: Modules whose classes and functions an answer may name.
 KNOWN = ("cflag_theory.", "sympy.", "numpy.", "fractions.", "collections.", "copyreg.")
@@ -86,10 +84,7 @@ class Child:
             unpickler = _Unpickler(BytesIO(_read(pipe, until)), self)
             good, found = unpickler.load()
         except (OSError, EOFError):
-            raise InvalidInput(
-                f"{self.what} {self.end() or 'ended'} before it had answered: leave out what ends Python, and "
-                "take less memory"
-            ) from None
+            raise InvalidInput(f"{self.what} {self.end() or 'ended'} before it had answered: {REMEDY}") from None
         except BaseException:
             # What it was about to answer would be taken for the answer to the next question.
             self.end()
@@ -174,12 +169,10 @@ def _end(process: int, pipe: socket.socket) -> str:
 
 def _apart(pipe: socket.socket) -> socket.socket:
     """Nothing to read, all output to standard error, interrupts to the parent alone, the pipe out of the way."""
-    import fcntl
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What was there before stays; to look through it would also copy it.
     gc.freeze()
-    moved = socket.socket(fileno=fcntl.fcntl(pipe.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH))
+    moved = socket.socket(fileno=high(pipe.fileno()))
     pipe.close()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -9,19 +9,17 @@ import os
 import select
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from cflag_theory.outside.processes import POSSIBLE, fork, in_words, kill
+from cflag_theory.outside.processes import POSSIBLE, REMEDY, fork, high, in_words, kill, waited
 
 #: Exit codes: bad input, an interrupt.
 _MENDABLE, _INTERRUPTED = 2, 130
 #: Seconds that a command may take to end after its last word: threads of a user's file may have no end.
 _ENDING = 5.0
-_HIGH = 200
 
 #: Says an error sentence; None where this process is not a command, and is not divided.
 _say: Callable[[str], Any] | None = None
@@ -52,9 +50,9 @@ def divide(file: str) -> None:
         os.close(write)
         _see_to(process, read, file, say)
     os.close(read)
-    _word = _high(write)
+    _word = high(write)
     os.close(write)
-    _streams.update({stream: _high(stream) for stream in (1, 2)})
+    _streams.update({stream: high(stream) for stream in (1, 2)})
 
 
 def open_again() -> None:
@@ -73,13 +71,6 @@ def finish(code: int) -> None:
             os.write(_word, bytes([code]))
 
 
-def _high(descriptor: int) -> int:
-    """Another one for the same: a file that closes all small ones does not close it."""
-    import fcntl
-
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-
-
 def users_line(error: BaseException) -> str | None:
     """The line of a user's file at which an error was raised, if that is where it was."""
     for one, line in reversed(list(traceback.walk_tb(error.__traceback__))):
@@ -93,30 +84,22 @@ def _see_to(process: int, read: int, file: str, say: Callable[[str], Any]) -> No
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _: os.kill(process, got))
-    status = None
-    word = b""
-    while not word and status is None:
-        ended, found = os.waitpid(process, os.WNOHANG)
-        status = found if ended else None
+    code, word = None, b""
+    while not word and code is None:
+        code = waited(process, 0.0)
         # The word lies there, if it was given, also where the process has ended.
-        if select.select([read], [], [], 0.0 if ended else 0.2)[0]:
+        if select.select([read], [], [], 0.2 if code is None else 0.0)[0]:
             word = os.read(read, 1)
-            if not word and status is None:
-                _, status = os.waitpid(process, 0)
+            if not word and code is None:
+                code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if word:
-        until = time.monotonic() + _ENDING
-        while status is None and time.monotonic() < until:
-            ended, found = os.waitpid(process, os.WNOHANG)
-            status = found if ended else None
-            time.sleep(0.002)
-    if status is None:
-        kill(process)
-    if word:
+        if code is None and waited(process, _ENDING) is None:
+            kill(process)
         os._exit(word[0])
-    code = os.waitstatus_to_exitcode(status or 0)
+    assert code is not None
     if code == -signal.SIGINT:
         os._exit(_INTERRUPTED)
-    say(f"{file} {in_words(code)} before there was a result: leave out what ends Python, and take less memory")
+    say(f"{file} {in_words(code)} before there was a result: {REMEDY}")
     with suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(_MENDABLE)

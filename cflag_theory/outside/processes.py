@@ -17,6 +17,9 @@ from cflag_theory.sizes import free_memory
 _TASKS = 4096
 #: Seconds in which a process that was let go ends by itself.
 _PATIENCE = 0.2
+_HIGH = 200
+#: What a user may change where one ended too soon.
+REMEDY = "leave out what ends Python, and take less memory"
 #: Whether such a process can be had.
 POSSIBLE = hasattr(os, "fork") and hasattr(os, "setpgid")
 
@@ -45,17 +48,27 @@ def fork() -> int:
 
 def kill(process: int) -> str:
     """End a process and all of its group, and how it had ended by itself, in words; "" if it had not."""
-    until, done, status = time.monotonic() + _PATIENCE, 0, 0
+    code = None
     # Where another part of this process has waited for it, nobody knows how it ended.
     with suppress(ChildProcessError):
-        while not done and time.monotonic() < until:
-            done, status = os.waitpid(process, os.WNOHANG)
-            time.sleep(0.0 if done else 0.001)
+        code = waited(process, _PATIENCE)
         with suppress(OSError):
             os.killpg(process, signal.SIGKILL)
-        if not done:
+        if code is None:
             os.waitpid(process, 0)
-    return in_words(os.waitstatus_to_exitcode(status)) if done else ""
+    return "" if code is None else in_words(code)
+
+
+def waited(process: int, seconds: float) -> int | None:
+    """The exit code of a process that ends within so many seconds, minus the signal that ended it; else None."""
+    until = time.monotonic() + seconds
+    while True:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() >= until:
+            return None
+        time.sleep(0.001)
 
 
 def in_words(code: int) -> str:
@@ -66,6 +79,13 @@ def in_words(code: int) -> str:
         return "was killed"
     name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
     return f"was ended by {name}"
+
+
+def high(descriptor: int) -> int:
+    """Another descriptor for the same: a file that closes all small ones does not close it."""
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
 
 
 def words_of(error: BaseException) -> str:

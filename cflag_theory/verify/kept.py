@@ -68,7 +68,6 @@ class Kept:
         self._folder: Path | None = None
         with suppress(OSError, CflagError):
             root = _root()
-            root.parent.mkdir(parents=True, exist_ok=True)
             reason = private_folder(root) or private_folder(root / _state())
             if reason:
                 _LOG.warning("cflag: evidence of earlier runs is not believed (%s): it is collected anew", reason)

@@ -48,7 +48,6 @@ class Solved:
     multipliers: Array
     values: Array
     accuracy: float
-    iterations: int
     unbounded: bool
     #: An early, well centred iterate.
     early: Iterate | None
@@ -181,7 +180,7 @@ def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 12
     now, c = start, np.zeros(rows.F.shape[1])
     c[-1] = 1
     best, best_score, early, scores = now, np.inf, None, []
-    unbounded, iteration = False, 0
+    unbounded = False
     for iteration in range(limit):
         mu = _mean_product(now)
         gap = mu * (sum(map(len, now.X)) + len(now.s))
@@ -234,7 +233,6 @@ def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 12
         best.y * rows.scale,
         best.v,
         best_score,
-        iteration,
         unbounded,
         early,
     )

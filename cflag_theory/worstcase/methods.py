@@ -82,8 +82,8 @@ class Setting:
     @property
     def unit(self) -> Fraction:
         """Squared distances are solved in this unit, so that the largest bound is 1; with L = 1."""
-        start = self.radius / self.L if self.kind == SMOOTH else self.radius**2
-        return max(start, self.heterogeneity / self.L**2 if self.apart else Fraction(0))
+        start, spread = self._assumed
+        return max(start, spread if self.apart else Fraction(0))
 
     @property
     def factor(self) -> Fraction:
@@ -93,8 +93,14 @@ class Setting:
     @property
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Of the start and of the heterogeneity, squared, in these units."""
+        start, spread = self._assumed
+        return start / self.unit, spread / self.unit
+
+    @property
+    def _assumed(self) -> tuple[Fraction, Fraction]:
+        """The bounds as squared lengths, with L = 1."""
         start = self.radius / self.L if self.kind == SMOOTH else self.radius**2
-        return start / self.unit, self.heterogeneity / self.L**2 / self.unit
+        return start, self.heterogeneity / self.L**2
 
     @property
     def curvature(self) -> Fraction:

@@ -55,10 +55,8 @@ class Solution:
     #: M and D, and function values.
     grams: list[Array]
     values: Array
-    #: Gap and residuals; the largest violation of a condition that was not used.
+    #: The largest of gap, residuals and violations of conditions that were not used.
     accuracy: float
-    violated: float
-    iterations: int
 
 
 def solve(
@@ -144,13 +142,12 @@ def _cut(problem: Problem, tolerance: float, period: int, progress: Callable[[fl
     pairs = problem.pairs()
     active = dict.fromkeys(pairs if problem.values <= _FEW else _first(problem, period))
     early: tuple[Iterate, list[tuple[int, int, int]]] | None = None
-    iterations, worst, final = 0, 1.0, len(active) == len(pairs)
+    worst, final = 1.0, len(active) == len(pairs)
     for _ in range(_CUTS):
         which = list(active)
         rows = Conditions(points, which)
         goal = tolerance if final else max(tolerance, min(1e-4, 0.003 * worst))
         found = _solved(rows, which, goal, early)
-        iterations += found.iterations
         early = early if found.early is None else (found.early, which)
         values = np.zeros(problem.values + 1)
         values[rows.free] = found.values
@@ -181,8 +178,6 @@ def _cut(problem: Problem, tolerance: float, period: int, progress: Callable[[fl
         found.grams,
         values[:-1],
         accuracy,
-        worst,
-        iterations,
     )
 
 

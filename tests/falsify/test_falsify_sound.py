@@ -13,7 +13,7 @@ import pytest
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.claim_file import read_claims
 from cflag_theory.falsify.saving import save
-from cflag_theory.falsify.search import evaluation
+from cflag_theory.falsify.search import running
 from cflag_theory.falsify.search.exact_numbers import exp, sqrt
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.verify import Conjecture, Range, falsify, quadratics, replay
@@ -33,14 +33,14 @@ def test_runs_that_gave_no_answer_are_no_part_of_an_enumeration(monkeypatch):
     diverged = falsify(Conjecture(name="far", ranges=ranges | {"beta": 10**60}, **shared))
     assert diverged.status == "not broken"
     assert any("runs that diverged" in words for words in diverged.not_covered)
-    real = evaluation.run
+    real = running.run
 
     def run_slowly(conjecture, case, problem):
         if problem.exact and case["T"] == 4:
             raise TimeUp("here")
         return real(conjecture, case, problem)
 
-    monkeypatch.setattr(evaluation, "run", run_slowly)
+    monkeypatch.setattr(running, "run", run_slowly)
     slow = falsify(Conjecture(name="slow", ranges=ranges | {"beta": 1}, **shared))
     assert slow.status == "not broken"
     assert any("1 exact run that took more" in words for words in slow.not_covered)

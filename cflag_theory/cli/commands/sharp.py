@@ -79,8 +79,11 @@ def sharp_command(
         "class": kind,
         "radius": radius,
         "heterogeneity": heterogeneity,
+        "measure": measure,
+        "N": clients,
+        "server-rate": server_rate,
+        "proximal": proximal,
     }
-    of_run |= {"measure": measure, "N": clients, "server-rate": server_rate, "proximal": proximal}
     if algorithm is not None or check is not None:
         of_lemmas = {
             "n": n,
@@ -94,7 +97,7 @@ def sharp_command(
             _refuse(of_run | {"E": local_steps, "algorithm": algorithm}, "--check")
         _worst_case(algorithm, local_steps, of_run, check, anew=recheck, details=details, out=out, format=format)
         return
-    _refuse(of_run, "the lemmas", "add --algorithm, or")
+    _refuse(of_run, "the lemmas", "add --algorithm, or leave it out")
     from cflag_theory.cli.tables import sharp as tables_sharp
     from cflag_theory.studies.worst_cases.constants import (
         LOCAL_STEPS,
@@ -139,10 +142,10 @@ def sharp_command(
     )
 
 
-def _refuse(given: dict[str, Any], other: str, remedy: str = "") -> None:
+def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> None:
     for name, value in given.items():
         if value is not None:
-            raise InvalidInput(f"--{name} does not go with {other}: {remedy} leave it out".replace(":  ", ": "))
+            raise InvalidInput(f"--{name} does not go with {other}: {remedy}")
 
 
 def _worst_case(

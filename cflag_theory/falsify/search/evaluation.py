@@ -21,7 +21,7 @@ from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
 from cflag_theory.falsify.search.guard import Limit, OutOfTime, TookTooLong, guarded, no_limit, time_limit
-from cflag_theory.falsify.search.running import problem_of, run
+from cflag_theory.falsify.search.running import DIVERGED, RAN, read_only, run_of
 from cflag_theory.falsify.tracing import NotAlgebra
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.
@@ -144,22 +144,19 @@ class Evaluator:
         """The values that functions may name: variables, and for runs the problem and its trace."""
         if not self.conjecture.runs:
             return seen
-        problem = trace = None
         with self._guard("the run", case):
             if isinstance(self.conjecture, HeldConjecture):
-                how = self.conjecture.run_there(seen)
+                how, problem, trace = self.conjecture.run_there(seen), None, None
             else:
-                problem = problem_of(self.conjecture, seen)
-                trace = None if problem is None else run(self.conjecture, seen, problem)
-                how = "none" if problem is None else "diverged" if trace is None else "ran"
-        self.diverged += how == "diverged"
-        return seen | {"problem": problem, "trace": trace} if how == "ran" else None
+                how, problem, trace = run_of(self.conjecture, seen)
+        self.diverged += how == DIVERGED
+        return seen | {"problem": problem, "trace": trace} if how == RAN else None
 
     def guess(self, case: Case) -> Guess:
         """The case on floats."""
         self.cases += 1
         with np.errstate(all="ignore"):
-            values = self._surroundings(_read_only(case), case)
+            values = self._surroundings(read_only(case), case)
             if values is None:
                 return Guess(False)
             shortfall, feasible = 0.0, True
@@ -201,7 +198,7 @@ class Evaluator:
         self.exact_cases += 1
         if inside(self.conjecture, case) is not None:
             return Outcome(False)
-        seen = _read_only(for_exact(self.conjecture, case))
+        seen = read_only(for_exact(self.conjecture, case))
         try:
             values = self._surroundings(seen, case)
         except TookTooLong:
@@ -212,7 +209,7 @@ class Evaluator:
             return Outcome(False)
         if values is None:
             return Outcome(False)
-        values = values | _read_only(for_functions(self.conjecture, seen))
+        values = values | read_only(for_functions(self.conjecture, seen))
         for digits in PRECISIONS:
             token = DIGITS.set(digits)
             try:
@@ -248,17 +245,6 @@ class Evaluator:
         holds = _compare(self.conjecture.relation, *sides)
         self.exact_feasible += 1
         return Outcome(True, holds, *sides)
-
-
-def _read_only(case: Case) -> Case:
-    """The case in arrays that functions cannot write to: both sides are to see the same numbers."""
-    found: Case = {}
-    for name, value in case.items():
-        if isinstance(value, np.ndarray):
-            value = value.view()
-            value.setflags(write=False)
-        found[name] = value
-    return found
 
 
 def _lacking(one: Hypothesis, values: Mapping[str, Any]) -> float:

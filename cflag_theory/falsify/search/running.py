@@ -5,11 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.search.families import Family
 from cflag_theory.kernels import Algorithm, Problem, Trace, simulate
 from cflag_theory.kernels.own.algorithms import from_step
+
+#: What came of the run of a case: NO_PROBLEM where its numbers make none.
+RAN, DIVERGED, NO_PROBLEM = "ran", "diverged", "no problem"
+
+
+def read_only(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The case in arrays that functions cannot write to: both sides are to see the same numbers."""
+    found: dict[str, Any] = {}
+    for name, value in case.items():
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.setflags(write=False)
+        found[name] = value
+    return found
+
+
+def run_of(conjecture: Conjecture, seen: Mapping[str, Any]) -> tuple[str, Problem | None, Trace | None]:
+    """What came of the run of a case, with its problem and trace where it ran."""
+    problem = problem_of(conjecture, seen)
+    if problem is None:
+        return NO_PROBLEM, None, None
+    trace = run(conjecture, seen, problem)
+    return (DIVERGED, None, None) if trace is None else (RAN, problem, trace)
 
 
 def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | None:

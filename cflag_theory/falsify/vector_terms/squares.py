@@ -250,17 +250,17 @@ class _Fit:
 
     # Signs of numbers, factor by factor, from what is known of numbers.
 
-    def proved(self, value: Any, *, strictly: bool = False) -> sp.Expr | None:
+    def proved(self, value: Any) -> sp.Expr | None:
         """An element of the field as an expression in slacks that is seen not to be negative, or None."""
         if not value:
-            return None if strictly else sp.S.Zero
+            return sp.S.Zero
         above, under = value.numer.factor_list(), value.denom.factor_list()
         ratio = sp.Rational(str(above[0] / under[0]))
         written, sign = abs(ratio), int(sp.sign(ratio))
         for factors, up in ((above[1], 1), (under[1], -1)):
             for factor, power in factors:
                 expr = factor.as_expr()
-                strict = strictly or up < 0
+                strict = up < 0
                 side = self.side(expr)
                 known = self._one(side * expr, strict) if side else None
                 if known is not None:
