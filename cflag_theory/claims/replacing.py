@@ -277,7 +277,9 @@ def _settings(origin: Statement) -> list[Fact]:
 def _of(origin: Statement, kind: type) -> set[Any]:
     """The functions or vectors of a statement, its proof and the settings that it uses."""
     found: set[Any] = set()
-    waiting: list[Any] = [origin.relations, origin.proof, [fact.relation for fact in _settings(origin)]]
+    facts = [*origin.facts, *_settings(origin)]
+    steps = origin.proof and origin.proof.steps
+    waiting: list[Any] = [origin.relation, steps, [fact.relation for fact in facts]]
     while waiting:
         one = waiting.pop()
         if isinstance(one, sp.Basic):

@@ -70,6 +70,8 @@ class Page:
 
     #: Whether it belongs to the ledger, whose names are its own, or to a folder.
     of_ledger = True
+    #: Whether its proofs are read when they are asked for: `load` says so. Mistakes of others are said at once.
+    proofs_later = False
 
     def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
         self.where = where
@@ -390,6 +392,7 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
 def load(place: Path, names: dict[str, Any]) -> None:
     """Put a page's own names, itself and its claims into the names of a module, which has those that it uses too."""
     page = Page(place.read_text(encoding="utf-8"), place.name)
+    page.proofs_later = True
 
     def of_page(name: str) -> Any:
         if name not in page.words.page or name in ALWAYS:

@@ -34,6 +34,7 @@ class Vocabulary(Protocol):
 
     words: Words
     blocks: dict[str, Line]
+    proofs_later: bool
 
     def own(self, name: str) -> str:
         """The full name of what the page declares."""

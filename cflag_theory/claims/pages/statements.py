@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import MEANINGS, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.pages.formula import Words, formula, relation
 from cflag_theory.claims.pages.instances import instances_of
 from cflag_theory.claims.pages.proofs import FOLLOWS, Vocabulary, steps_of
@@ -171,11 +171,13 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     proof = None
     if "proof" in blocks:
         known = tuple(fact.name for fact in (*under, *where))
-        found = [one for line in blocks["proof"] for one in _proof(line)]
-        steps = steps_of(page, found, words, goal=goal, known=set(known))
-        if goal and not steps:
-            steps = [Obligation(FOLLOWS, goal, known)]
-        proof = Proof(tuple(steps))
+
+        def steps() -> list[Step]:
+            found = [one for line in blocks["proof"] for one in _proof(line)]
+            read = steps_of(page, found, words, goal=goal, known=set(known))
+            return [Obligation(FOLLOWS, goal, known)] if goal and not read else read
+
+        proof = Proof(steps if page.proofs_later else steps())
     return Statement(told, goal, under, proof, where)
 
 
