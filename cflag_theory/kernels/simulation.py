@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -238,6 +240,29 @@ def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
     if isinstance(row, OwnAlgorithm) or (potential is not None and not potential.compiled):
         return True
     return problem.own and _for_own(problem, row, COMPILED, alone=True) == REFERENCE
+
+
+def compiles_first(problem: Problem, algorithm: Algorithm, participants: int | None) -> bool:
+    """Whether the compiled engine has to make the loop for these before it runs them, while the reference need not."""
+    if problem.own or runs_in_python(problem, algorithm) or not hasattr(os, "posix_spawn"):
+        return False
+    from cflag_theory.kernels.engines.cpu import run as cpu
+
+    return not cpu.is_kept(plain=_is_plain(problem, algorithm, participants))
+
+
+def compile_apart(problem: Problem, algorithm: Algorithm, participants: int | None) -> None:
+    """Let a process that outlives this one make the loop for these, and keep it on disk."""
+    row = "fedavg" if _is_plain(problem, algorithm, participants) else "cfl"
+    code = (
+        f"from cflag_theory.kernels import *; simulate(default_problem(), {row!r}, beta=1e-3, local_steps=1, rounds=1)"
+    )
+    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    os.posix_spawn(sys.executable, [sys.executable, "-c", code], os.environ, file_actions=quiet, setpgroup=0)
+
+
+def _is_plain(problem: Problem, algorithm: Algorithm, participants: int | None) -> bool:
+    return algorithm.classic and not problem.evolving and participants in (None, problem.clients)
 
 
 def _interpreted(what: str, engine: str) -> str:

@@ -19,6 +19,7 @@ from cflag_theory.studies.rates import past_task as rates
 from cflag_theory.verify import verify
 
 PROGRAM = "from cflag_theory.cli.main import main; main()"
+MEANWHILE = "  computed in NumPy this time; the compiled loop is being made in the background, for the next\n"
 TINY = (
     "--problem",
     "separable",
@@ -212,6 +213,23 @@ def test_simulate(cflag, tmp_path):
     _, out, _ = cflag(*command, "--format", "json")
     summary = json.loads(out)
     assert summary["end"]["f"] == pytest.approx(float(trace.at_end("f").mean()))
+
+
+@pytest.mark.parametrize("row", ["c_flag", "cfl"])
+def test_a_first_short_run_does_not_wait_for_the_compiler(cflag, monkeypatch, row):
+    command = ("simulate", *TINY, "--beta", 0.01, "--T", 3, "--E", 2, "--algorithm", row)
+    begun, ran, kept = [], [], [True]
+    monkeypatch.setattr("cflag_theory.kernels.engines.cpu.run.is_kept", lambda plain: kept[0])
+    _, compiled, _ = cflag(*command)
+    kept[0] = False
+    monkeypatch.setattr(os, "posix_spawn", lambda program, words, *_, **__: begun.append(words))
+    code, out, _ = cflag(*command)
+    assert (code, out) == (0, compiled + MEANWHILE)
+    # What the other process does compiles the loop that was missing.
+    ((*_, text),) = begun
+    monkeypatch.setattr("cflag_theory.kernels.simulation._run", lambda plan, out: ran.append(plan))
+    exec(text, {})
+    assert [(plan.engine, plan.framework is None) for plan in ran] == [("compiled", row == "c_flag")]
 
 
 def test_simulate_without_a_memory_step(cflag):

@@ -22,6 +22,9 @@ from cflag_theory.cli.options import (
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
 from cflag_theory.errors import InvalidInput, UnknownName
 
+#: Steps of clients that NumPy takes in a few seconds, less than a loop takes to compile.
+QUICK = 20_000
+
 
 @takes_groups()
 def simulate_command(
@@ -52,6 +55,7 @@ def simulate_command(
     from cflag_theory.cli.tables import trace as tables
     from cflag_theory.files import check_file_writable
     from cflag_theory.kernels import simulate, write_trace
+    from cflag_theory.kernels.simulation import compile_apart, compiles_first
     from cflag_theory.studies.inputs import read_algorithm, read_problem
 
     if out is not None:
@@ -66,24 +70,30 @@ def simulate_command(
         raise NoStepSize(float(chosen.constants["L"].value), local_steps, memory=row.memory and not alpha)
     # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or kept != Kept()
-    begun = time.monotonic()
-    trace = simulate(
+    run = partial(
+        simulate,
         chosen,
         row,
+        rounds=rounds,
+        replicas=replicas,
         alpha=alpha,
         beta=beta,
         local_steps=local_steps,
-        rounds=rounds,
         memory=kept.read(data=real.data is not None) if asked or not chosen.evolving else None,
         participants=participants,
-        replicas=replicas,
         seed=seed,
-        engine=_engine(device),
         mode=mode,
         dtype=dtype,
         diagnostics=diagnostics,
         every=every,
     )
+    engine, steps = _engine(device), rounds * replicas * local_steps * chosen.clients
+    # What is written down has the last bits of the compiled loop.
+    shown = out is None and format is Format.table and dtype == "float64"
+    small = shown and engine == "compiled" and steps <= QUICK
+    meanwhile = small and compiles_first(chosen, row, participants)
+    begun = time.monotonic()
+    trace = run(engine="reference" if meanwhile else engine)
     seconds = time.monotonic() - begun
     if out is not None:
         write_trace(out, trace)
@@ -92,7 +102,10 @@ def simulate_command(
         print_json(summary)
         return
     tables.trace(summary)
-    if trace.config["engine"] == "reference":
+    if meanwhile:
+        typer.echo("  computed in NumPy this time; the compiled loop is being made in the background, for the next")
+        compile_apart(chosen, row, participants)
+    elif trace.config["engine"] == "reference":
         # The seconds of a short run are those of loading.
         speed = f": {trace.rounds * trace.replicas / seconds:.0f} rounds a second" if seconds > 1 else ""
         typer.echo(f"  functions ran in Python{speed}")

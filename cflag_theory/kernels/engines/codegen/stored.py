@@ -70,6 +70,10 @@ class StoredLoop(FunctionCache):
         self._cache_file: Any = _Files(plain._cache_path, Path(plain._index_name).stem, plain._source_stamp)
         self._turn: int | None = None
 
+    def is_kept(self) -> bool:
+        """Whether machine code of the loop is on disk."""
+        return os.path.exists(self._cache_file._index_path)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code, or None where there is none that can be used: then this process compiles.
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
 from cflag_theory.kernels.engines.codegen.cache import default_threads
+from cflag_theory.kernels.engines.codegen.stored import StoredLoop
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import FULL, numbers_of
 from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, padded_problem, rounded_up
@@ -80,6 +82,12 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
         run_replicas(usual, detailed, padded, first, group, new_workspace(usual, padded, R), work, written)
 
     spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
+
+
+def is_kept(*, plain: bool) -> bool:
+    """Whether the loop of plain runs, or of those of the CFL framework, was compiled before and is on disk."""
+    loop: Any = run_replicas if plain else framework_loop.run_replica
+    return isinstance(loop._cache, StoredLoop) and loop._cache.is_kept()
 
 
 def _padded(plan: Plan, rotate: bool) -> Padded:

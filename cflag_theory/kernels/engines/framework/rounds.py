@@ -102,7 +102,7 @@ def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -
     def one(replica: int) -> None:
         state, per_round, Lambda = out.state[replica], out.per_round[replica], out.Lambda[replica]
         written = (state, per_round, Lambda, out.iterates[replica], out.ifo_calls[replica])
-        done = _run_replica(plan.first_replica + replica, window_calls, *read, *sums, *written, stop)
+        done = run_replica(plan.first_replica + replica, window_calls, *read, *sums, *written, stop)
         out.status[replica], out.rounds_done[replica] = done
 
     return one
@@ -234,7 +234,7 @@ def _measure_round(n: Numbers, drift2_max: float, error2_max: float, w: Work, ou
 
 
 @compiled
-def _run_replica(
+def run_replica(
     replica: int,
     window_calls: int,
     n: Numbers,
