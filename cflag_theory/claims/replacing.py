@@ -277,17 +277,15 @@ def _settings(origin: Statement) -> list[Fact]:
 def _of(origin: Statement, kind: type) -> set[Any]:
     """The functions or vectors of a statement, its proof and the settings that it uses."""
     found: set[Any] = set()
-    facts = [*origin.facts, *_settings(origin)]
-    steps = origin.proof and origin.proof.steps
-    waiting: list[Any] = [origin.relation, steps, [fact.relation for fact in facts]]
-    while waiting:
-        one = waiting.pop()
+    left: list[Any] = [origin.relations, origin.proof and origin.proof.steps, [f.relation for f in _settings(origin)]]
+    while left:
+        one = left.pop()
         if isinstance(one, sp.Basic):
             found |= (unfold(one) if isinstance(one, sp.Expr) else one).atoms(kind)
         elif isinstance(one, list | tuple):
-            waiting += one
+            left += one
         elif hasattr(one, "__dataclass_fields__"):
-            waiting += vars(one).values()
+            left += vars(one).values()
     return found
 
 

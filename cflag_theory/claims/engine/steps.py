@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -88,24 +86,8 @@ class Instance:
 Step = Obligation | Use | Induction | Instance
 
 
+@dataclass(frozen=True)
 class Proof:
-    """Steps in order; the conclusion of the last one is the statement.
+    """Steps in order; the conclusion of the last one is the statement."""
 
-    They are given, or read when they are first asked for: half the time that it takes to build a claim is its proofs'.
-    """
-
-    def __init__(self, steps: Iterable[Step] | Callable[[], Iterable[Step]]) -> None:
-        self._read = steps
-
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        return tuple(self._read() if callable(self._read) else self._read)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Proof) and self.steps == other.steps
-
-    def __hash__(self) -> int:
-        return hash(self.steps)
-
-    def __reduce__(self) -> tuple[type[Proof], tuple[tuple[Step, ...]]]:
-        return Proof, (self.steps,)
+    steps: tuple[Step, ...]

@@ -68,10 +68,8 @@ class Page:
         Builders by id; a claim with constants can be built with others.
     """
 
-    #: Whether it belongs to the ledger, whose names are its own, or to a folder.
-    of_ledger = True
-    #: Whether its proofs are read when they are asked for: `load` says so. Mistakes of others are said at once.
-    proofs_later = False
+    #: Whether it is of the ledger, whose names are its own, or to a folder; whether proofs are read only if asked for.
+    of_ledger, proofs_later = True, False
 
     def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
         self.where = where

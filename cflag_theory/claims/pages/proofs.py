@@ -7,9 +7,10 @@ one of its members "induction at k = E", or "hence" for what is to be shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, Protocol
 
 import sympy as sp
@@ -19,7 +20,7 @@ from cflag_theory.claims.engine.claim import SETTING, Fact
 from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.syntax import is_relation
 from cflag_theory.claims.pages.text import Line, Piece, bare
@@ -44,6 +45,21 @@ class Vocabulary(Protocol):
 
     def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
         """The facts of a list."""
+
+
+class Unread(Proof):
+    """A proof whose steps are read when they are first asked for: half the time of building a claim is its proofs'."""
+
+    def __init__(self, read: Callable[[], Iterable[Step]]) -> None:
+        object.__setattr__(self, "_read", read)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        read: Callable[[], Iterable[Step]] = vars(self)["_read"]
+        return tuple(read())
+
+    def __reduce__(self) -> tuple[type[Proof], tuple[tuple[Step, ...]]]:
+        return Proof, (self.steps,)
 
 
 @dataclass(frozen=True)

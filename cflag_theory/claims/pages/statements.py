@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.pages.formula import Words, formula, relation
 from cflag_theory.claims.pages.instances import instances_of
-from cflag_theory.claims.pages.proofs import FOLLOWS, Vocabulary, steps_of
+from cflag_theory.claims.pages.proofs import FOLLOWS, Unread, Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 #: Why no engine can see that a refutation contradicts the printed statement, where a page does not say.
@@ -177,7 +177,7 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
             read = steps_of(page, found, words, goal=goal, known=set(known))
             return [Obligation(FOLLOWS, goal, known)] if goal and not read else read
 
-        proof = Proof(steps if page.proofs_later else steps())
+        proof = Unread(steps) if page.proofs_later else Proof(tuple(steps()))
     return Statement(told, goal, under, proof, where)
 
 
