@@ -47,16 +47,16 @@ class Vocabulary(Protocol):
         """The facts of a list."""
 
 
-class Unread(Proof):
+class _Unread(Proof):
     """A proof whose steps are read when they are first asked for: half the time of building a claim is its proofs'."""
 
-    def __init__(self, read: Callable[[], Iterable[Step]]) -> None:
+    def __init__(self, read: Callable[[], tuple[Step, ...]]) -> None:
         object.__setattr__(self, "_read", read)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        read: Callable[[], Iterable[Step]] = vars(self)["_read"]
-        return tuple(read())
+        read: Callable[[], tuple[Step, ...]] = vars(self)["_read"]
+        return read()
 
     def __reduce__(self) -> tuple[type[Proof], tuple[tuple[Step, ...]]]:
         return Proof, (self.steps,)
@@ -99,6 +99,27 @@ def steps_of(
         A line that cannot be read, or one that uses what is not among the `known` names, if these are given.
     """
     return _Steps(page, words, names or {}, known, goal).read(found)
+
+
+def proof_of(
+    page: Vocabulary, blocks: Iterable[Line], words: Words, goal: Relation | None, given: tuple[str, ...]
+) -> Proof:
+    """The proof that blocks of lines write; one that is not of strangers is read when its steps are asked for."""
+
+    def steps() -> tuple[Step, ...]:
+        found = [one for line in blocks for one in _lines(line)]
+        read = steps_of(page, found, words, goal=goal, known=set(given))
+        return (Obligation(FOLLOWS, goal, given),) if goal and not read else tuple(read)
+
+    return _Unread(steps) if page.proofs_later else Proof(steps())
+
+
+def _lines(line: Line) -> list[Line]:
+    """`proof from names` is a proof whose last line is `hence from names`; both words are of one length.
+
+    `proof` alone says that the statement follows from all that it assumes.
+    """
+    return [*line.inside, *([] if line.said == "proof" else [replace(line, text=f"hence{line.text[5:]}", inside=[])])]
 
 
 def by_induction(

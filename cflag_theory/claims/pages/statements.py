@@ -11,10 +11,9 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import MEANINGS, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.pages.formula import Words, formula, relation
 from cflag_theory.claims.pages.instances import instances_of
-from cflag_theory.claims.pages.proofs import FOLLOWS, Unread, Vocabulary, steps_of
+from cflag_theory.claims.pages.proofs import Vocabulary, proof_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 #: Why no engine can see that a refutation contradicts the printed statement, where a page does not say.
@@ -168,25 +167,9 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
         if goal is None and not say.words:
             raise say.error("nothing is said here: write 'say relation -- words'")
     told = shown(say.words, words.told) or (_told(goal, under) if goal else "")
-    proof = None
-    if "proof" in blocks:
-        known = tuple(fact.name for fact in (*under, *where))
-
-        def steps() -> list[Step]:
-            found = [one for line in blocks["proof"] for one in _proof(line)]
-            read = steps_of(page, found, words, goal=goal, known=set(known))
-            return [Obligation(FOLLOWS, goal, known)] if goal and not read else read
-
-        proof = Unread(steps) if page.proofs_later else Proof(tuple(steps()))
+    known = tuple(fact.name for fact in (*under, *where))
+    proof = proof_of(page, blocks["proof"], words, goal, known) if "proof" in blocks else None
     return Statement(told, goal, under, proof, where)
-
-
-def _proof(line: Line) -> list[Line]:
-    """`proof from names` is a proof whose last line is `hence from names`; both words are of one length.
-
-    `proof` alone says that the statement follows from all that it assumes.
-    """
-    return [*line.inside, *([] if line.said == "proof" else [replace(line, text=f"hence{line.text[5:]}", inside=[])])]
 
 
 def _facts(page: Vocabulary, found: list[Line], words: Words) -> tuple[Fact, ...]:
