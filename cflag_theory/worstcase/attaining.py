@@ -259,6 +259,8 @@ def measured(setting: Setting, functions: tuple[WorstFunction, ...], iterates: A
         elif over > 1e-24:
             raise NotConverged("the worst functions differ where the hypotheses say that they do not")
     value = min(_at(setting, functions, x) for x in (iterates[:-1] if setting.measure == LEAST else iterates[-1:]))
+    if setting.growth:
+        value -= _at(setting, functions, iterates[0])
     return value / scale * float(setting.factor), scale
 
 

@@ -40,6 +40,8 @@ class Setting:
     heterogeneity: Fraction = Fraction(1)
     measure: str = VALUE
     clients: int = 2
+    #: Maximise what the measure grows by from x_0 to x_T.
+    growth: bool = False
 
     def __post_init__(self) -> None:
         for name, value, known in (("class", self.kind, CLASSES), ("measure", self.measure, MEASURES)):
@@ -65,6 +67,8 @@ class Setting:
                 f"measure {self.measure!r} is unbounded for smooth functions that need not be convex: use grad or "
                 "min-grad"
             )
+        if self.growth and (self.kind == SMOOTH or self.measure == LEAST):
+            raise InvalidInput("only convex functions' f, distance and grad are asked for growth: use one of them")
         row = self.row
         if row.memory or row.adaptive != CONSTANT or row.server == PRINTED or row.past != NO_PAST:
             raise NotLinear(
@@ -144,12 +148,14 @@ def pose(setting: Setting) -> Problem:
                 problem.at_most(apart, spread)
         problem.at_most(function.value(x) - function.value(iterates[-1]), start)
     measures = _measures(setting, function, iterates)
+    if setting.growth:
+        measures = [measures[0] - _measures(setting, function, iterates[:1])[0]]
     if not smooth:
         at_best = problem.minimizer(function, apart=setting.apart)
         problem.at_most(square(x), start)
         if setting.apart:
             problem.at_most(at_best, spread)
-        if setting.measure == VALUE:
+        if setting.measure == VALUE and not setting.growth:
             measures = [measures[0] - function.value(Vector())]
     problem.maximise(*measures)
     return problem

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
-
-from scipy.optimize import minimize_scalar
 
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.own.algorithms import algorithm
@@ -19,11 +16,8 @@ from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
 from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
-from cflag_theory.worstcase.solving import Unsolved, solve
 from cflag_theory.worstcase.threads import one_thread
 
-#: Of the gap, in a search for the best step.
-_ROUGH = 1e-6
 #: Relative widths of an interval that are remarked on.
 _WIDE = 1e-4
 
@@ -196,25 +190,3 @@ def solve_setting(setting: Setting, *, progress: Callable[[float], None] | None 
         attained = attain(setting, problem, solution)
     value = solution.value * float(setting.factor)
     return WorstCase(setting, attained, certificate, value, time.process_time() - began)
-
-
-def best_step(setting: Setting, *, progress: Callable[[float], None] | None = None) -> Setting:
-    """The setting with the step size of the least worst case that a search finds, to about 1%; its own eta is not read.
-
-    The search, between 1/(100 L E) and 2/L, supposes that there is one minimum; each worst case is solved in floats.
-    """
-    L = float(setting.L)
-
-    def at(power: float) -> Setting:
-        return replace(setting, eta=Fraction(f"{math.exp(power):.3g}"))
-
-    def value(power: float) -> float:
-        with suppress(Unsolved):
-            found = solve(pose(at(power)), _ROUGH, period=setting.E).value
-            if progress is not None:
-                progress(found * float(setting.factor))
-            return found
-        return math.inf
-
-    ends = math.log(1 / (100 * L * setting.E)), math.log(2 / L)
-    return at(float(minimize_scalar(value, bounds=ends, method="bounded", options={"xatol": 0.005}).x))

@@ -18,9 +18,10 @@ from cflag_theory.worstcase.certificate import Certificate, faults, positive_def
 from cflag_theory.worstcase.methods import Setting, pose
 from cflag_theory.worstcase.programme import Points
 from cflag_theory.worstcase.solving import NoInterior, NotConverged, Unbounded, solve
+from cflag_theory.worstcase.steps import best_step
 from cflag_theory.worstcase.threads import _libraries, one_thread
 from cflag_theory.worstcase.vectors import NotLinear, Vector, square
-from cflag_theory.worstcase.worst import best_step, worst_case
+from cflag_theory.worstcase.worst import worst_case
 
 Q = Fraction
 TENTH, HALF, THIRD = Q(1, 10), Q(1, 2), Q(1, 3)

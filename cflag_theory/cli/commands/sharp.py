@@ -163,7 +163,7 @@ def _worst_case(
     from cflag_theory.kernels.own.algorithms import algorithm
     from cflag_theory.worstcase.methods import Setting
     from cflag_theory.worstcase.saving import kept_worst_case, read, record
-    from cflag_theory.worstcase.worst import best_step
+    from cflag_theory.worstcase.steps import best_step
 
     if out is not None:
         take_folder(out)
