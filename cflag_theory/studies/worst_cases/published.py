@@ -17,12 +17,13 @@ from scipy.optimize import minimize_scalar
 
 from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.shown import Sheet, Shown
+from cflag_theory.verify.worst_cases import union_problem
 from cflag_theory.worstcase.certificate import solve_and_prove
-from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
+from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.solving import solve
 from cflag_theory.worstcase.threads import one_thread
-from cflag_theory.worstcase.vectors import Form, Vector, square
+from cflag_theory.worstcase.vectors import Form, Vector
 
 LOCAL_MEAN, ROUNDS, LEAST = "F at the mean of all local points - F*", "mean over t < T of F(x_t) - F*", "min ||grad h~||^2"
 #: How a statement was read: from the text itself, or from memory, its constants not yet compared with the text.
@@ -203,7 +204,7 @@ class Table(Shown):
 def posed(published: Published, setting: Setting) -> tuple[Problem, Fraction]:
     """The worst case of what the bound bounds, and by what its value is multiplied."""
     if published.quantity == LEAST:
-        return _union(setting.E, setting.T, setting.step), Fraction(1)
+        return union_problem(setting.E, setting.T, setting.step), Fraction(1)
     problem = pose(setting)
     (function,) = problem.functions
     if published.quantity == LOCAL_MEAN:
@@ -214,26 +215,6 @@ def posed(published: Published, setting: Setting) -> tuple[Problem, Fraction]:
     values = [Fraction(1, len(at)) * function.value(x) for x in at]
     problem.maximise(sum(values, Form()) - function.value(Vector()))
     return problem, setting.factor
-
-
-def _union(E: int, T: int, step: Fraction) -> Problem:
-    """(67)-(68) with one component a client, h~(x_0) - h~(x_T) <= 1: the largest min_{t<T} ||grad h~(x_t)||^2; L = 1."""
-    problem = Problem()
-    function = problem.function(-1)
-    x = start = Vector()
-    # Only differences of a client's gradients matter: all clients may have the same one at x_0.
-    function.at(x, problem.vector(own=False))
-    gradients = []
-    for _ in range(T):
-        at_start = function.gradient(x)
-        gradients.append(at_start.averaged)
-        local = x
-        for _ in range(E):
-            local = local - step * (function.gradient(local) - at_start + at_start.averaged)
-        x = local.averaged - step * at_start.averaged
-    problem.at_most(function.value(start) - function.value(x), 1)
-    problem.maximise(*map(square, gradients))
-    return problem
 
 
 def compare(published: Published, setting: Setting, *, prove: bool = True) -> Compared:

@@ -21,6 +21,7 @@ EXPECTED = {
     "ours.fedavg_never_away": Expectation(
         "holds holds",
         reached={"bound": 1, "beyond": 1},
+        undrawn={"bound": "rounds of FedAvg"},
         plants=(
             *built("999/1000", part=("bound", "beyond")),
             *without("step", "no heterogeneity", part="bound", verdict="open"),
@@ -33,9 +34,23 @@ EXPECTED = {
         reached={"attained": 1},
         plants=(*built("1001/1000", part="attained"), *without("F", part="attained", verdict="open")),
     ),
+    "ours.any_bias": Expectation(
+        "holds holds holds holds",
+        reached={"bound": 1, "loose": 1, "clients": 1, "still": 1},
+        plants=(
+            *built("999/1000", part="bound"),
+            *built((1, "1001/1000"), part="loose"),
+            *built((1, "999/1000"), part=("clients", "still")),
+            *without("bias", part="bound", verdict="open"),
+            *without("m", part="loose", verdict="open"),
+            *without("spread", part="clients", verdict="open"),
+            *without("slope", part="still", verdict="open"),
+        ),
+    ),
     "ours.tracking_steps": Expectation(
         "holds holds holds holds",
         reached={"one": 1, "two": 1, "beyond": 1},
+        undrawn=dict.fromkeys(("one", "two"), "rounds of tracking"),
         plants=(
             *built("999/1000", part=("one", "two", "beyond")),
             *built("1001/1000", part="three"),
