@@ -94,20 +94,23 @@ def sharp_plane_figure(plane: Any) -> Picture:
         A mapping as `studies.stepsize.sharp_steps.SharpPlane.to_json` gives it.
     """
     plane = plain(plane)
-    paper, true = (np.array(plane[name], dtype=float) for name in ("paper", "true"))
     low, high = plane["y_range"]
-    top = np.where(np.isnan(true), low, true)
-    asked = np.where(np.isnan(paper), low, paper)
+
+    def curve(name: str) -> tuple[Any, Any]:
+        x, y = (np.array(side, dtype=float) for side in plane[name])
+        return x, np.where(np.isnan(y), low, y)
+
+    (x, top), (at, asked) = curve("true"), curve("paper")
     with house_style():
         figure = Picture(figsize=(7.2, 5.6), layout="constrained")
         axes = figure.subplots()
         axes.grid(False)
-        x = plane["x"]
         axes.fill_between(x, top, high, color=BOUND, alpha=0.18, linewidth=0, label="False: some functions move away")
         axes.fill_between(x, low, top, color=SECOND, alpha=0.22, linewidth=0, label="True, by exact worst cases")
-        both = np.minimum(top, asked)
-        axes.fill_between(x, low, both, color=SECOND, alpha=0.5, linewidth=0, label="True, and the paper's conditions hold")
-        axes.plot(x, np.where(asked > low, asked, np.nan), "--", color=REFERENCE, label="The paper's conditions")
+        both = np.minimum(asked, np.interp(at, x, top))
+        words = "True, and the paper's conditions hold"
+        axes.fill_between(at, low, both, color=SECOND, alpha=0.5, linewidth=0, label=words)
+        axes.plot(at, np.where(asked > low, asked, np.nan), "--", color=REFERENCE, label="The paper's conditions")
         axes.plot(*plane["point"], "o", color="black", markersize=8, zorder=5)
         along, up = (f"{typeset(name)}, {meaning}" for name, meaning in plane["axes"])
         axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylim=(low, high), xlabel=along, ylabel=up)

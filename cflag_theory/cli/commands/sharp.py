@@ -58,6 +58,9 @@ def sharp_command(
     clients: Annotated[int | None, typer.Option("--N", help="Clients: 1, or more, which are all alike.")] = None,
     server_rate: Annotated[str | None, typer.Option(help="Factor of the server's step; default: 1.")] = None,
     proximal: Annotated[str | None, typer.Option(help="Weight of the proximal term, as in fedprox.")] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Instead: published bounds over the exact worst cases of what they bound.")
+    ] = False,
     check: Annotated[Path | None, typer.Option(help="Instead: check a worst_case.json again, proof and run.")] = None,
     recheck: RecheckOption = False,
     details: DetailsOption = False,
@@ -84,14 +87,18 @@ def sharp_command(
         "server-rate": server_rate,
         "proximal": proximal,
     }
+    of_lemmas = {
+        "n": n,
+        "step": step,
+        "pep": pep or None,
+        "LEMMAS": lemmas,
+        "order": order if order != "worst" else None,
+    }
+    if published:
+        _refuse(of_lemmas | of_run | {"E": local_steps, "algorithm": algorithm, "check": check}, "--published")
+        _published(details, out, format)
+        return
     if algorithm is not None or check is not None:
-        of_lemmas = {
-            "n": n,
-            "step": step,
-            "pep": pep or None,
-            "LEMMAS": lemmas,
-            "order": order if order != "worst" else None,
-        }
         _refuse(of_lemmas, "--algorithm and --check")
         if check is not None:
             _refuse(of_run | {"E": local_steps, "algorithm": algorithm}, "--check")
@@ -148,6 +155,27 @@ def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> 
             raise InvalidInput(f"--{name} does not go with {other}: {remedy}")
 
 
+def _published(details: bool, out: Path | None, format: Format) -> None:
+    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.studies.worst_cases.published import PUBLISHED, SETTINGS, table
+
+    if out is not None:
+        take_folder(out)
+    with progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
+        found = table(progress=lambda words: advance(1, words))
+    show_study(
+        found.to_json(),
+        out,
+        "published",
+        format=format,
+        shown=[found],
+        table=tables_sharp.worst,
+        details=details,
+        rest="Where each bound stands",
+        allow_nan=False,
+    )
+
+
 def _worst_case(
     name: str | None,
     local_steps: list[int] | None,
@@ -161,6 +189,7 @@ def _worst_case(
 ) -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
     from cflag_theory.kernels.own.algorithms import algorithm
+    from cflag_theory.studies.worst_cases.published import that_apply
     from cflag_theory.worstcase.methods import Setting
     from cflag_theory.worstcase.saving import kept_worst_case, read, record
     from cflag_theory.worstcase.steps import best_step
@@ -190,14 +219,20 @@ def _worst_case(
 
             setting = best_step(setting, progress=told) if of_run["eta"] == "best" else setting
             found = kept_worst_case(setting, progress=told, anew=anew)
-    results = found.to_json()
+    beside = that_apply(found.setting)
+    results = found.to_json() | {"published": [one.to_json() for one in beside]}
+
+    def shown(one: Any, *, details: bool) -> None:
+        tables_sharp.worst(one, details=details)
+        tables_sharp.published(beside)
+
     show_study(
         results,
         out,
         "worst_case",
         format=format,
         shown=[found],
-        table=tables_sharp.worst,
+        table=shown,
         details=details,
         rest="What is assumed",
         kept=None if out is None else record(found),

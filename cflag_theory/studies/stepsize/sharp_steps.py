@@ -25,7 +25,7 @@ from cflag_theory.shown import Sheet, Shown
 from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
 from cflag_theory.studies.stepsize.cfl_predicted import RELATIONS as CFL_RELATIONS
 from cflag_theory.studies.stepsize.conditions import RELATIONS, StepSizes
-from cflag_theory.studies.stepsize.region import Limits, edges_of
+from cflag_theory.studies.stepsize.region import Limits, edges_of, grid_of
 from cflag_theory.studies.stepsize.safe import PRINTED_ETA
 from cflag_theory.worstcase.methods import DISTANCE, VALUE, Setting, pose
 from cflag_theory.worstcase.model import Problem
@@ -87,30 +87,30 @@ def _few(steps: int) -> None:
 class SharpPlane(Shown):
     """Along and up two step sizes: the paper's conditions hold up to `paper`, the statement is true up to `true`.
 
-    Both are heights for each x, NaN where there is none. Below `true` a round was solved not to move away; above, some
-    functions make it.
+    Both are places along and the height at each, NaN where there is none. Below `true` a round was solved not to move
+    away; above, some functions make it.
     """
 
     axes: tuple[tuple[str, str], tuple[str, str]]
     numbers: Mapping[str, float]
     statement: str
     asked: str
-    x: tuple[float, ...]
-    paper: tuple[float, ...]
-    true: tuple[float, ...]
+    paper: tuple[tuple[float, ...], tuple[float, ...]]
+    true: tuple[tuple[float, ...], tuple[float, ...]]
     y_range: Limits
     point: Limits
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; a height that there is not is null."""
-        shown = {name: [None if math.isnan(y) else y for y in getattr(self, name)] for name in ("paper", "true")}
+        curves = {"paper": self.paper, "true": self.true}
+        shown = {name: [x, [None if math.isnan(at) else at for at in y]] for name, (x, y) in curves.items()}
         return dict(vars(self)) | shown
 
     def sheet(self) -> Sheet:
         """The two heights at some places."""
         (x, _), (y, _) = self.axes
-        rows = [*zip(self.x, self.paper, self.true, strict=True)][:: max(1, len(self.x) // 6)]
-        return Sheet(f"{self.statement}: {y} at which it holds", (x, self.asked, "true up to"), rows)
+        rows = [*zip(*self.true, strict=True)][:: max(1, len(self.true[0]) // 6)]
+        return Sheet(f"{self.statement}: {y} up to which it holds", (x, "true up to"), rows)
 
 
 def sharp_plane(found: StepSizes | CFLStepSizes) -> SharpPlane:
@@ -137,17 +137,21 @@ def sharp_plane(found: StepSizes | CFLStepSizes) -> SharpPlane:
         numbers = {"L": found.L, "K": found.K, "c": found.c_O}
         point, asked = (found.eta_l, found.eta_g), PRINTED_ETA
     symbols = (axes[0][0], axes[1][0])
-    _, paper = edges_of(relations, values, symbols, x, up)
+    grid = tuple(grid_of(relations, values, symbols, (x[0], x[-1])))
     with one_thread():
-        true = tuple(_height(partial(away, at), up) for at in x)
+        heights = {at: _height(partial(away, at), up) for at in x}
+        inside = max(at for at in x if not math.isnan(heights[at]))
+        if inside < x[-1]:
+            # The edge is vertical where even the lowest height moves away.
+            edge = _height(lambda at: away(at, up[0]), (inside, x[x.index(inside) + 1]))
+            heights |= {edge: _height(partial(away, edge), up), edge * (1 + 1e-9): math.nan}
     return SharpPlane(
         tuple((str(name), words) for name, words in axes),  # type: ignore[arg-type]
         numbers,
         "A round never moves away from a common minimiser of convex losses",
         asked,
-        x,
-        paper,
-        true,
+        (grid, edges_of(relations, values, symbols, grid, up)[1]),
+        (tuple(sorted(heights)), tuple(heights[at] for at in sorted(heights))),
         up,
         point,
     )
