@@ -10,16 +10,18 @@ in which every condition is at most 0. How the multipliers were found does not m
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import lcm
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.worstcase.model import Problem
+from cflag_theory.worstcase.model import Function, Problem
 from cflag_theory.worstcase.solving import NotConverged, Solution, Unsolved, refusal, solve
 from cflag_theory.worstcase.vectors import Form, Pair
 
@@ -90,21 +92,52 @@ def faults(problem: Problem, certificate: Certificate) -> list[str]:
 
 def combined(problem: Problem, certificate: Certificate) -> Form:
     """sum_c y_c condition_c - sum_k w_k measure_k: what is left is <A, M> + <B, D> - bound."""
-    parts: list[dict[Any, Fraction]] = [{}, {}, {}]
-    constant = Fraction(0)
-    terms = [(problem.form(pair), value) for pair, value in certificate.pairs.items()]
-    terms += list(zip(problem.rows, certificate.rows, strict=True))
-    terms += [(measure, -value) for measure, value in zip(problem.measures, certificate.measures, strict=True)]
-    for form, by in terms:
-        if by == 0:
-            continue
-        of_form: list[Mapping[Any, Fraction]] = [form.M, form.D, form.values]
-        for out, part in zip(parts, of_form, strict=True):
-            for key, value in part.items():
-                out[key] = out.get(key, Fraction(0)) + by * value
-        constant += by * form.constant
-    M, D, values = ({key: value for key, value in part.items() if value != 0} for part in parts)
-    return Form(M, D, values, constant)
+    total = Form()
+    for form, by in zip(
+        [*problem.rows, *problem.measures],
+        [*certificate.rows, *(-value for value in certificate.measures)],
+        strict=True,
+    ):
+        total = total.plus(form, by)
+    for q, function in enumerate(problem.functions):
+        used = {pair[1:]: value for pair, value in certificate.pairs.items() if pair[0] == q and value != 0}
+        total += _pairs_of(function, used)
+    return total
+
+
+def _pairs_of(function: Function, multipliers: Mapping[Pair, Fraction]) -> Form:
+    """The sum of multiples of one function's pair conditions `Function.pair`."""
+    a, b, c = function.coefficients
+    count = len(function.points)
+    weights: dict[Pair, Fraction] = defaultdict(Fraction)
+    values: dict[int, Fraction] = defaultdict(Fraction)
+    for (i, j), y in multipliers.items():
+        # Points are numbered from 0, gradients from `count`: rows of dx and dg.
+        x, g = ((i, 1), (j, -1)), ((count + i, 1), (count + j, -1))
+        for u, v, by in ((x, x, a), (g, x, b), (g, g, c), (((count + j, 1),), x, Fraction(1))):
+            for (r, one), (s, other) in product(u, v):
+                weights[r, s] += y * by * (one * other)
+        values[function.points[j][2]] += y
+        values[function.points[i][2]] -= y
+    vectors = [x for x, _, _ in function.points] + [g for _, g, _ in function.points]
+    parts = ([vector.mean for vector in vectors], [vector.own for vector in vectors])
+    return Form(*(_quadratic(part, weights) for part in parts), {k: value for k, value in values.items() if value})
+
+
+def _quadratic(vectors: Sequence[Mapping[int, Fraction]], weights: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
+    """sum_rs w_rs <v_r, v_s>, as coefficients of inner products of the basis: in whole numbers, which are fast."""
+    size = 1 + max((k for vector in vectors for k in vector), default=-1)
+    of_vectors = lcm(*(value.denominator for vector in vectors for value in vector.values()))
+    of_weights = lcm(*(value.denominator for value in weights.values()))
+    V, W = np.zeros((len(vectors), size), dtype=object), np.zeros((len(vectors),) * 2, dtype=object)
+    for r, vector in enumerate(vectors):
+        for k, value in vector.items():
+            V[r, k] = int(value * of_vectors)
+    for pair, value in weights.items():
+        W[pair] = int(value * of_weights)
+    whole, common = V.T @ (W @ V), of_vectors**2 * of_weights
+    both = {(k, j): whole[k, j] + (whole[j, k] if k < j else 0) for k in range(size) for j in range(k, size)}
+    return {pair: Fraction(value, common) for pair, value in both.items() if value}
 
 
 def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
@@ -162,9 +195,9 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     rows, measures = exact[count : count + len(problem.rows)], exact[count + len(problem.rows) :]
     measures[-1] = 1 - sum(measures[:-1], Fraction(0))
     found = Certificate(dict(zip(solution.pairs, exact[:count], strict=True)), rows, measures, Fraction(0))
-    pairs = _repaired(problem, found)
-    found = Certificate(pairs, rows, measures, Fraction(0))
-    found = Certificate(pairs, rows, measures, -combined(problem, found).constant)
+    others = zip([*problem.rows, *problem.measures], [*rows, *(-value for value in measures)], strict=True)
+    bound = -sum((by * form.constant for form, by in others), Fraction(0))
+    found = Certificate(_repaired(problem, found), rows, measures, bound)
     wrong = faults(problem, found)
     if wrong:
         raise refusal(problem, solution)
@@ -197,7 +230,14 @@ def _repaired(problem: Problem, certificate: Certificate) -> dict[tuple[int, int
     tree of the largest.
     """
     pairs = dict(certificate.pairs)
-    need = dict(combined(problem, certificate).values)
+    need: dict[int, Fraction] = defaultdict(Fraction)
+    for (q, i, j), value in pairs.items():
+        need[problem.functions[q].points[j][2]] += value
+        need[problem.functions[q].points[i][2]] -= value
+    for forms, by in ((problem.rows, certificate.rows), (problem.measures, [-w for w in certificate.measures])):
+        for form, y in zip(forms, by, strict=True):
+            for k, value in form.values.items():
+                need[k] += y * value
     group = list(range(problem.values))
 
     def root(k: int) -> int:
@@ -230,5 +270,5 @@ def _repaired(problem: Problem, certificate: Certificate) -> dict[tuple[int, int
         for here, parent, pair, sign in reversed(order[1:]):
             missing = need.pop(here, Fraction(0))
             pairs[pair] -= missing * sign
-            need[parent] = need.get(parent, Fraction(0)) + missing
+            need[parent] += missing
     return pairs
