@@ -101,7 +101,7 @@ def _any_clients() -> Compared:
     two, one = (_solved("fedavg", 3, 1, Fraction(1), clients=N) for N in (2, 1))
     agrees = two.lower > float(two.upper) * (1 - _NEAR) and one.upper < two.upper
     summary = (
-        f"FedAvg, E = 3, T = 1, h = 1: at most {float(two.upper):.9g} for every N and weights, proved in fractions; two "
+        f"FedAvg, E = 3, T = 1, h = 1: at most {float(two.upper):.9g} for every N and weights, in fractions; two "
         f"clients reach {two.lower:.9g}; one client has at most {float(one.upper):.9g}."
     )
     return agrees, summary, {"upper": str(two.upper), "lower": two.lower, "one": str(one.upper)}
@@ -132,13 +132,13 @@ def _steps() -> Compared:
     found = {E: largest_step("fedtrack", E=E) for E in (1, 2, 3, 4)}
     ends = {E: (one.lower * E, None if one.upper is None else one.upper * E) for E, one in found.items()}
     words = ", ".join(f"{float(low):.4g} for E = {E}" for E, (low, _) in ends.items())
-    known = {1: 2, 2: 4, 3: Fraction(45, 8)}
+    known = {1: Fraction(2), 2: Fraction(4), 3: Fraction(45, 8)}
     agrees = all(abs(ends[E][0] / h - 1) < Fraction(1, 200) for E, h in known.items())
     return agrees, f"F does not grow up to h = {words}.", {str(E): [str(end) for end in two] for E, two in ends.items()}
 
 
 def union_problem(E: int, T: int, step: Fraction) -> Problem:
-    """(67)-(68) with one component a client, h~(x_0) - h~(x_T) <= 1: the largest min_{t<T} ||grad h~(x_t)||^2; L = 1."""
+    """The largest min_{t<T} ||grad h~(x_t)||^2 of (67)-(68): one component a client, L = 1, h~(x_0) - h~(x_T) <= 1."""
     problem = Problem()
     function = problem.function(-1)
     x = start = Vector()

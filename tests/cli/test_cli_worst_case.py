@@ -132,3 +132,27 @@ def test_what_makes_no_sense_is_refused_in_one_line(cflag, arguments, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"cflag: {message}")
     assert err.count("\n") == 1
+
+
+def test_published_bounds_stand_beside_the_interval(cflag):
+    assert "No published bound" in cflag("sharp", "--algorithm", "fedavg", "--E", 2, "--T", 2, "--eta", "1/2")[1]
+    code, out, _ = cflag(*FEDAVG)
+    assert code == 0
+    assert "Khaled et al. 2019" in out
+    found = json.loads(cflag(*FEDAVG, "--format", "json")[1])["published"]
+    assert [one["name"] for one in found] == ["Khaled et al. 2019", "Khaled et al. 2020"]
+    assert min(one["factor"] for one in found) > 10
+
+
+def test_all_published_bounds(cflag, tmp_path, monkeypatch):
+    from cflag_theory.studies.worst_cases import published
+
+    monkeypatch.setattr(published, "PUBLISHED", published.PUBLISHED[:1])
+    table = published.table
+    monkeypatch.setattr(published, "table", lambda **more: table(((2, 1),), **more))
+    code, out, _ = cflag("sharp", "--published", "--out", tmp_path)
+    assert code == 0
+    assert "Khaled et al. 2019" in out
+    assert {path.name for path in tmp_path.glob("published.*")} == {"published.json", "published.png", "published.svg"}
+    assert cflag("plot", tmp_path, "--out", tmp_path / "again")[0] == 0
+    assert cflag("sharp", "--published", "--T", 3)[0] == 2

@@ -59,7 +59,8 @@ def sharp_command(
     server_rate: Annotated[str | None, typer.Option(help="Factor of the server's step; default: 1.")] = None,
     proximal: Annotated[str | None, typer.Option(help="Weight of the proximal term, as in fedprox.")] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Instead: published bounds over the exact worst cases of what they bound.")
+        bool,
+        typer.Option("--published", help="Instead: published bounds over exact worst cases."),
     ] = False,
     check: Annotated[Path | None, typer.Option(help="Instead: check a worst_case.json again, proof and run.")] = None,
     recheck: RecheckOption = False,

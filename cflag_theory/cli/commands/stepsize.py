@@ -233,7 +233,7 @@ def _sharp(found: dict[Whose, Any]) -> dict[str, Any]:
     from cflag_theory.studies.stepsize.sharp_steps import sharp_step
 
     with progress_bar("worst cases", len(found)) as advance:
-        steps = {}
+        steps: dict[str, Any] = {}
         for one, numbers in found.items():
             steps[one] = sharp_step(numbers)
             advance(1, one.value)

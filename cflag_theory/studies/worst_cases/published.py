@@ -25,7 +25,11 @@ from cflag_theory.worstcase.solving import solve
 from cflag_theory.worstcase.threads import one_thread
 from cflag_theory.worstcase.vectors import Form, Vector
 
-LOCAL_MEAN, ROUNDS, LEAST = "F at the mean of all local points - F*", "mean over t < T of F(x_t) - F*", "min ||grad h~||^2"
+LOCAL_MEAN, ROUNDS, LEAST = (
+    "F at the mean of all local points - F*",
+    "mean over t < T of F(x_t) - F*",
+    "min ||grad h~||^2",
+)
 #: How a statement was read: from the text itself, or from memory, its constants not yet compared with the text.
 READ, RECALLED = "checked against the text", "recalled, to be checked"
 #: E and T of the table.
@@ -137,9 +141,7 @@ PUBLISHED = (
         lambda E, T, h: 1 / (E * T) + T ** (-2 / 3),
     ),
     Published("CFL, FedAvg", "Theorems 4.4 and B.6, one task", READ, "fedavg", ROUNDS, lambda E, T, h: 1 / T + T**-0.5),
-    Published(
-        "C-FLAG, (67)-(68)", "Lemma 3", READ, "union", LEAST, lambda E, T, h: 60 / T, None, lambda E: 1 / 30
-    ),
+    Published("C-FLAG, (67)-(68)", "Lemma 3", READ, "union", LEAST, lambda E, T, h: 60 / T, None, lambda E: 1 / 30),
 )
 
 
@@ -147,7 +149,7 @@ PUBLISHED = (
 class Compared:
     """A bound, and the exact worst case of what it bounds: at most `exact`, proved in fractions.
 
-    `factor` is bound / exact: how loose it is, or, where the paper leaves its constant open, one over the least constant.
+    `factor` is bound / exact: how loose it is, or, where the paper leaves a constant open, 1 over the least constant.
     """
 
     published: Published
@@ -234,9 +236,7 @@ def that_apply(setting: Setting) -> list[Compared]:
     return [compare(one, setting, prove=False) for one in PUBLISHED if one.allows(setting)]
 
 
-def table(
-    settings: Sequence[tuple[int, int]] = SETTINGS, *, progress: Callable[[str], None] | None = None
-) -> Table:
+def table(settings: Sequence[tuple[int, int]] = SETTINGS, *, progress: Callable[[str], None] | None = None) -> Table:
     """All bounds in these settings: at the step for which a bound is least, or, for open constants, the best step."""
     found = []
     for published in PUBLISHED:
