@@ -150,9 +150,10 @@ def test_all_published_bounds(cflag, tmp_path, monkeypatch):
     monkeypatch.setattr(published, "PUBLISHED", published.PUBLISHED[:1])
     table = published.table
     monkeypatch.setattr(published, "table", lambda **more: table(((2, 1),), **more))
-    code, out, _ = cflag("sharp", "--published", "--out", tmp_path)
+    folder = tmp_path / "bounds"
+    code, out, _ = cflag("sharp", "--published", "--out", folder)
     assert code == 0
     assert "Khaled et al. 2019" in out
-    assert {path.name for path in tmp_path.glob("published.*")} == {"published.json", "published.png", "published.svg"}
-    assert cflag("plot", tmp_path, "--out", tmp_path / "again")[0] == 0
+    assert {path.name for path in folder.glob("published.*")} == {"published.json", "published.png", "published.svg"}
+    assert cflag("plot", folder, "--out", tmp_path / "again")[0] == 0
     assert cflag("sharp", "--published", "--T", 3)[0] == 2
