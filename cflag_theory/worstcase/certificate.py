@@ -120,8 +120,8 @@ def _pairs_of(function: Function, multipliers: Mapping[Pair, Fraction]) -> Form:
         values[function.points[j][2]] += y
         values[function.points[i][2]] -= y
     vectors = [x for x, _, _ in function.points] + [g for _, g, _ in function.points]
-    parts = ([vector.mean for vector in vectors], [vector.own for vector in vectors])
-    return Form(*(_quadratic(part, weights) for part in parts), {k: value for k, value in values.items() if value})
+    M, D = (_quadratic(part, weights) for part in ([one.mean for one in vectors], [one.own for one in vectors]))
+    return Form(M, D, {k: value for k, value in values.items() if value})
 
 
 def _quadratic(vectors: Sequence[Mapping[int, Fraction]], weights: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:

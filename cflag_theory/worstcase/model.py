@@ -83,6 +83,10 @@ class Problem:
     measures: list[Form] = field(default_factory=list)
     #: Points that all clients share, in the order of the method.
     shared: list[Vector] = field(default_factory=list)
+    #: What the last of them would be, were it the clients' own.
+    ends: Vector = field(default_factory=Vector)
+    #: Biases of the memory, round by round.
+    biases: list[Vector] = field(default_factory=list)
 
     def vector(self, *, own: bool = True, mean: bool = True) -> Vector:
         """A free vector, with a mean, a deviation, or both."""
@@ -104,12 +108,6 @@ class Problem:
         """A new function with curvature in [mu, 1]."""
         self.functions.append(Function(self, Fraction(mu), clients))
         return self.functions[-1]
-
-    def minimizer(self, function: Function, *, apart: bool = True) -> Form:
-        """x* = 0, where the mean gradient is 0; returns the mean of the squared gradients, each 0 unless `apart`."""
-        gradient = self.vector(mean=False, own=apart)
-        function.at(Vector(), gradient)
-        return square(gradient)
 
     def at_most(self, form: Form, limit: Fraction | int = 0) -> None:
         """Assume that the form is at most `limit`."""

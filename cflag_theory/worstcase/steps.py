@@ -12,9 +12,9 @@ from typing import Any
 from scipy.optimize import minimize_scalar
 
 from cflag_theory.kernels.algorithms import Algorithm
-from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
+from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.solving import NotConverged, Unbounded, Unsolved, solve
 from cflag_theory.worstcase.worst import UNITS, WorstCase, rounded_up, solve_setting
 
@@ -113,7 +113,7 @@ def largest_step(
     Unsolved
         An end of the interval has no proof.
     """
-    row = algorithm(method) if isinstance(method, str) else method
+    row = named(method) if isinstance(method, str) else method
     smooth = kind == SMOOTH
     start = Setting(
         row,

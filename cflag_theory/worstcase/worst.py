@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.kernels.algorithms import Algorithm
-from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
 from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
+from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.threads import one_thread
 
 #: Relative widths of an interval that are remarked on.
@@ -66,8 +66,11 @@ class WorstCase(Shown):
     @property
     def exact_for(self) -> str:
         """The numbers of clients, and weights, for which this is the worst case."""
-        if self.setting.clients == 1:
+        setting = self.setting
+        if setting.clients == 1:
             return "N = 1"
+        if setting.drawn > 0:
+            return f"{setting.participants} of N = {setting.clients} clients of equal weight, drawn in a round"
         return "every N >= 2 with weights up to 1/2; beyond, upper is an upper bound"
 
     def to_json(self) -> dict[str, Any]:
@@ -175,7 +178,7 @@ def worst_case(
     Unsolved
         `Unbounded`, `NoInterior` or `NotConverged`.
     """
-    row = algorithm(method) if isinstance(method, str) else method
+    row = named(method) if isinstance(method, str) else method
     step, smooth, strong, start, spread = (Fraction(value) for value in (eta, L, mu, radius, heterogeneity))
     setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
     return solve_setting(setting, progress=progress)

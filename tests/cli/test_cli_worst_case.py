@@ -123,7 +123,7 @@ def test_what_is_kept_is_used_and_checked_again(cflag, tmp_path, monkeypatch):
         (("sharp", "--check", "file.json", "--T", 3), "--T does not go with --check: leave it out"),
         ((*FEDAVG[:-1], "a"), "--eta is 'a': use a number such as 1/10 or 0.25"),
         ((*FEDAVG, "--class", "round"), "class 'round' is unknown"),
-        (("sharp", "--algorithm", "c_flag", *FEDAVG[3:]), "the worst case of 'c_flag' is not covered"),
+        (("sharp", "--algorithm", "c_flag_printed", *FEDAVG[3:]), "the worst case of 'c_flag_printed' is not covered"),
         (("sharp", "--algorithm", "adam", *FEDAVG[3:]), "algorithm 'adam' is unknown"),
     ],
 )

@@ -123,7 +123,7 @@ def exceed(name, runs):
             ]
             rest = np.mean([one.gradient(np.zeros(d)) for one in functions], axis=0)
             functions = tuple(one.tilted(-rest) for one in functions)
-            value, _ = measured(found.setting, functions, run(found.setting, functions, rng.normal(size=d)))
+            value, _ = measured(found.setting, functions, *run(found.setting, functions, rng.normal(size=d)))
             largest = max(largest, value)
         assert 0 < largest <= float(found.upper)
 
@@ -302,7 +302,7 @@ def test_what_is_not_linear_is_refused():
     for use in (lambda: x * x, lambda: x @ x, lambda: x.dot(x), lambda: x + 1, lambda: x > 0, lambda: abs(x)):
         with pytest.raises((NotLinear, TypeError)):
             use()
-    for row in ("c_flag", "cfl", "c_flag_adaptive"):
+    for row in ("c_flag_printed", "cfl_taylor", "c_flag_adaptive"):
         with pytest.raises(NotLinear, match="not covered"):
             worst_case(row, E=2, T=1, eta=TENTH)
 

@@ -189,9 +189,9 @@ def _worst_case(
     format: Format,
 ) -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
-    from cflag_theory.kernels.own.algorithms import algorithm
     from cflag_theory.studies.worst_cases.published import that_apply
     from cflag_theory.worstcase.methods import Setting
+    from cflag_theory.worstcase.playing import method
     from cflag_theory.worstcase.saving import kept_worst_case, read, record
     from cflag_theory.worstcase.steps import best_step
 
@@ -207,7 +207,7 @@ def _worst_case(
             raise InvalidInput("a worst case needs one --E, --T and --eta: give all three")
         words |= {key: _number(key, text) for key, text in numbers.items() if text is not None}
         setting = Setting(
-            algorithm(str(name), **{key: _number(key, text) for key, text in row.items() if text is not None}),
+            method(str(name), **{key: _number(key, text) for key, text in row.items() if text is not None}),
             local_steps[0],
             of_run["T"],
             Fraction(1) if of_run["eta"] == "best" else _number("eta", of_run["eta"]),
