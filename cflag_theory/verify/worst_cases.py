@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,8 +14,9 @@ from cflag_theory.verify.instances.recursions import local_worst
 from cflag_theory.verify.verdict import SUPPORTS, UNDECIDED, Evidence
 from cflag_theory.worstcase.certificate import solve_and_prove
 from cflag_theory.worstcase.local_steps import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
-from cflag_theory.worstcase.methods import Setting
+from cflag_theory.worstcase.methods import LEAST, SMOOTH, Setting, pose
 from cflag_theory.worstcase.model import Problem
+from cflag_theory.worstcase.playing import method
 from cflag_theory.worstcase.solving import Unsolved
 from cflag_theory.worstcase.steps import largest_step
 from cflag_theory.worstcase.threads import one_thread
@@ -157,6 +159,24 @@ def union_problem(E: int, T: int, step: Fraction) -> Problem:
     return problem
 
 
+def _bias() -> Compared:
+    """C-FLAG with hardly any current data, m = 1/2 and any bias: what Theorem 2's 2 L (1 + m) would have to be."""
+    m, found = Fraction(1, 2), {}
+    for T in (1, 2):
+        setting = Setting(
+            method("c_flag"), 1, T, Fraction(1, 10**5), kind=SMOOTH, measure=LEAST, bias=m, ratio=Fraction(1, 2)
+        )
+        with one_thread():
+            found[T] = float(solve_and_prove(pose(setting))[1].bound * setting.factor) * T
+    alpha, rest = 1 / (1 + m), 1 - math.sqrt(m)
+    known = 1 / (alpha * rest * (1 - alpha * rest / 2))
+    summary = (
+        f"C-FLAG, E = 1, m = 1/2, beta = 10^-5: T min ||grad f||^2 is at most {found[1]:.6f} for T = 1, {found[2]:.6f} "
+        f"for T = 2, where part bound has {known:.6f} at beta = 0, and Theorem 2 has 3."
+    )
+    return abs(found[1] / known - 1) < 1e-3 and found[2] < known * (1 + 1e-3), summary, {"constants": found}
+
+
 def _union() -> Compared:
     """The constant that Lemma 3 needs at its own step and at larger ones."""
     found: dict[str, float] = {}
@@ -171,6 +191,7 @@ def _union() -> Compared:
 
 #: Part and statement that the settings are about, and the comparison.
 _METHODS: dict[str, tuple[str, str, Callable[[], Compared]]] = {
+    "ours.any_bias": ("loose", "printed", _bias),
     "ours.any_clients": ("closed", "printed", _any_clients),
     "ours.fedavg_drift": ("1", "printed", _drift),
     "ours.tracking_rate": ("all", "printed", _tracking),

@@ -15,21 +15,18 @@ from typing import Any
 
 from scipy.optimize import minimize_scalar
 
-from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.verify.worst_cases import union_problem
 from cflag_theory.worstcase.certificate import solve_and_prove
 from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
 from cflag_theory.worstcase.model import Problem
+from cflag_theory.worstcase.playing import method
 from cflag_theory.worstcase.solving import solve
 from cflag_theory.worstcase.threads import one_thread
 from cflag_theory.worstcase.vectors import Form, Vector
 
-LOCAL_MEAN, ROUNDS, LEAST = (
-    "F at the mean of all local points - F*",
-    "mean over t < T of F(x_t) - F*",
-    "min ||grad h~||^2",
-)
+LOCAL_MEAN, ROUNDS = "F at the mean of all local points - F*", "mean over t < T of F(x_t) - F*"
+LEAST, LAST = "min ||grad h~||^2", "F(x_T) - F*, F the mean over clients and rounds"
 #: How a statement was read: from the text itself, or from memory, its constants not yet compared with the text.
 READ, RECALLED = "checked against the text", "recalled, to be checked"
 #: E and T of the table.
@@ -141,6 +138,7 @@ PUBLISHED = (
         lambda E, T, h: 1 / (E * T) + T ** (-2 / 3),
     ),
     Published("CFL, FedAvg", "Theorems 4.4 and B.6, one task", READ, "fedavg", ROUNDS, lambda E, T, h: 1 / T + T**-0.5),
+    Published("CFL, all rounds kept", "Theorems 4.1 and B.5", READ, "cfl", LAST, lambda E, T, h: 1 / T + T**-0.5),
     Published("C-FLAG, (67)-(68)", "Lemma 3", READ, "union", LEAST, lambda E, T, h: 60 / T, None, lambda E: 1 / 30),
 )
 
@@ -208,6 +206,8 @@ def posed(published: Published, setting: Setting) -> tuple[Problem, Fraction]:
     if published.quantity == LEAST:
         return union_problem(setting.E, setting.T, setting.step), Fraction(1)
     problem = pose(setting)
+    if published.quantity == LAST:
+        return problem, setting.factor
     (function,) = problem.functions
     if published.quantity == LOCAL_MEAN:
         points = [x.averaged for x, _, _ in function.points[: setting.E * setting.T]]
@@ -250,7 +250,7 @@ def table(settings: Sequence[tuple[int, int]] = SETTINGS, *, progress: Callable[
 def _at(published: Published, E: int, T: int) -> Setting:
     """The setting with the step of the least bound, or of the least exact value."""
     name = "fedavg" if published.quantity == LEAST else published.row
-    base = Setting(algorithm(name), E, T, Fraction(1))
+    base = Setting(method(name), E, T, Fraction(1))
 
     def stepped(h: float) -> Setting:
         return replace(base, eta=Fraction(f"{h:.4g}") / E)

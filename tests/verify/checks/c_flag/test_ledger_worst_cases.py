@@ -75,7 +75,14 @@ def test_semidefinite_matrices():
 
 @pytest.mark.parametrize(
     "id",
-    ["ours.any_clients", "ours.fedavg_drift", "ours.tracking_rate", "ours.tracking_steps", "cflag.lemma3_surrogate"],
+    [
+        "ours.any_bias",
+        "ours.any_clients",
+        "ours.fedavg_drift",
+        "ours.tracking_rate",
+        "ours.tracking_steps",
+        "cflag.lemma3_surrogate",
+    ],
 )
 def test_solved_worst_cases_agree_with_the_rows(id):
     (found,) = worst_case_evidence(claim(id))
