@@ -13,13 +13,15 @@ from typing import Any
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
-from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
-from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
+from cflag_theory.worstcase.certificate import Certificate, solve_and_prove, sparse
+from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
 from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.threads import one_thread
 
 #: Relative widths of an interval that are remarked on.
 _WIDE = 1e-4
+#: Local steps in all up to which a proof is written out.
+_SHOWN = 4
 
 UNITS = {
     "f": "F(x_T) - F*",
@@ -84,6 +86,8 @@ class WorstCase(Shown):
             "T": setting.T,
             "N": setting.clients,
             **{name: str(getattr(setting, name)) for name in ("eta", "L", "mu", "radius", "heterogeneity")},
+            **{name: getattr(setting, name) for name in ("participants", "components", "order")},
+            **{name: str(getattr(setting, name)) for name in ("bias", "ratio")},
             "class": setting.kind,
             "measure": setting.measure,
             "unit": UNITS[setting.measure],
@@ -96,6 +100,33 @@ class WorstCase(Shown):
             "dimension": self.attained.dimension,
             "seconds": self.seconds,
         }
+
+    def proof(self) -> list[str]:
+        """The bound as a sum of few conditions, a line each, in units of L = 1 and `Setting.unit`; empty if it is long.
+
+        A line says which multiple of f_i >= f_j + <g_j, x_i - x_j> + ... the sum has, for two points of one function.
+        """
+        setting = self.setting
+        if setting.E * setting.T > _SHOWN:
+            return []
+        problem = pose(setting)
+        short = sparse(problem, self.certificate)
+
+        def name(q: int, k: int) -> str:
+            x, _, _ = problem.functions[q].points[k]
+            if not x.mean and not x.own and setting.kind != SMOOTH:
+                return "x*"
+            shared = [t for t, one in enumerate(problem.shared) if one.key == x.key]
+            # Other points are local ones, in the order in which they were met.
+            return f"x_{shared[0]}" if shared else f"y_{k}"
+
+        several = len(problem.functions) > 1
+        lines = [f"the sum of these conditions is: measure <= {rounded_up(short.bound):.9g} minus squares"]
+        for (q, i, j), value in short.pairs.items():
+            of = f" of function {q + 1}" if several else ""
+            lines.append(f"{float(value):.6g} times that at {name(q, i)} from {name(q, j)}{of}")
+        lines += [f"{float(y):.6g} times {words}" for words, y in zip(problem.names, short.rows, strict=True)]
+        return lines
 
     def sheet(self) -> Sheet:
         """The interval, for whom it holds and what is assumed."""
