@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
@@ -137,9 +138,10 @@ class Setting:
         found = self.row.weights if self.row.window is None else replace(self.row.weights, window=self.row.window)
         return tuple(map(Fraction, found.at(t + 1)))
 
-    def world(self, functions: list[Any], past: Any, bias: Any) -> World:
-        """Of unknown functions, or of explicit ones."""
-        rounds = [Mix(weights, functions[: len(weights)]) for weights in map(self.weights, range(self.T))]
+    def world(self, functions: list[Any], past: Any, bias: Any, number: Callable[[Any], Any] = Fraction) -> World:
+        """Of unknown functions, or of explicit ones with floats as weights."""
+        weights = [[number(one) for one in self.weights(t)] for t in range(self.T)]
+        rounds = [Mix(some, functions[: len(some)]) for some in weights]
         return World(rounds, None if past is None else Mix((1,), (past,)), bias)
 
     def play(self, world: World, x: Any) -> tuple[list[Any], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -172,17 +172,23 @@ def worst_case(
     heterogeneity: Fraction | int = 1,
     measure: str = VALUE,
     N: int = 2,
+    S: int | None = None,
+    n: int = 1,
+    order: Sequence[int] = (),
+    alpha: Fraction | int | None = None,
+    m: Fraction | int = 0,
+    r: Fraction | int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> WorstCase:
     """The exact worst case of T rounds of a method over all clients' functions of a class, for every number of clients.
 
-    Clients take full gradients, and all of them take part in every round.
+    Clients take full gradients, but for delayed ones, and all of them take part in every round, unless S is given.
 
     Parameters
     ----------
     method : str or Algorithm
-        A row of the algorithm table, `own_algorithm(...)`, or the name of one. "fedavg" and other rows that draw
-        components use full gradients here.
+        A row of the algorithm table or of `playing.METHODS`, `own_algorithm(...)`, or the name of one. "fedavg" and
+        other rows that draw components use full gradients here.
     E, T : int
         Local steps and rounds.
     eta : Fraction or int
@@ -198,7 +204,15 @@ def worst_case(
     measure : {"f", "distance", "grad", "min-grad"}
         F(x_T) - F*, ||x_T - x*||^2, ||grad F(x_T)||^2, or the least ||grad F(x_t)||^2 over t < T.
     N : int
-        Clients: 1, or any larger number, which changes nothing.
+        Clients: 1, or any larger number, which changes nothing where all take part.
+    S : int, optional
+        Clients that are drawn in a round, for T = 1 and "distance", whose mean over the draws is meant.
+    n, order : int and sequence of int
+        Components of a client, for delayed gradients, and which of them is refreshed at k = 1, ..., E - 1; default: in
+        turn.
+    alpha, m, r : Fraction or int
+        Of C-FLAG: step along the memory, by default 1 / (L (1 + m)); ||b_t||^2 <= m ||grad f(x_t)||^2; and the mean of
+        ||grad g_i(x_t)||^2 is at most r^2 ||grad f(x_t)||^2. `radius` bounds f(x_0) - f(x_T), and f is measured.
     progress : callable, optional
         Called with the value of every relaxed program.
 
@@ -211,7 +225,15 @@ def worst_case(
     """
     row = named(method) if isinstance(method, str) else method
     step, smooth, strong, start, spread = (Fraction(value) for value in (eta, L, mu, radius, heterogeneity))
-    setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
+    setting = Setting(
+        *(row, E, T, step, smooth, strong, kind, start, spread, measure, N),
+        participants=S,
+        components=n,
+        order=tuple(order),
+        alpha=None if alpha is None else Fraction(alpha),
+        bias=Fraction(m),
+        ratio=Fraction(r),
+    )
     return solve_setting(setting, progress=progress)
 
 
