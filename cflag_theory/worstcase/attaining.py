@@ -288,7 +288,7 @@ def world_of(setting: Setting, functions: Sequence[WorstFunction], biases: Array
         length, allowed = np.linalg.norm(found[0]), math.sqrt(setting.bias) * np.linalg.norm(at[0])
         return np.asarray(found * (allowed / length)) if length > allowed else found
 
-    return setting.world(each, past, bias)
+    return setting.world(each, past, bias, float)
 
 
 def run(

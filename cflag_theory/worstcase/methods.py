@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
@@ -94,6 +95,8 @@ class Setting:
             )
         if isinstance(row, OwnAlgorithm) and self.L != 1:
             raise InvalidInput(f"L is {self.L}: for steps of your own use units in which it is 1")
+        if self.bias > 0 and not row.memory:
+            raise InvalidInput(f"{row.name!r} has no memory: leave out its bias")
         if (row.memory or self.components > 1) and self.kind != SMOOTH:
             raise InvalidInput("memory and components are covered for class 'smooth' and min-grad or grad: use these")
         if row.past != NO_PAST and (self.kind == SMOOTH or not row.weights.exact):
@@ -135,9 +138,10 @@ class Setting:
         found = self.row.weights if self.row.window is None else replace(self.row.weights, window=self.row.window)
         return tuple(map(Fraction, found.at(t + 1)))
 
-    def world(self, functions: list[Any], past: Any, bias: Any) -> World:
-        """Of unknown functions, or of explicit ones."""
-        rounds = [Mix(weights, functions[: len(weights)]) for weights in map(self.weights, range(self.T))]
+    def world(self, functions: list[Any], past: Any, bias: Any, number: Callable[[Any], Any] = Fraction) -> World:
+        """Of unknown functions, or of explicit ones with floats as weights."""
+        weights = [[number(one) for one in self.weights(t)] for t in range(self.T)]
+        rounds = [Mix(some, functions[: len(some)]) for some in weights]
         return World(rounds, None if past is None else Mix((1,), (past,)), bias)
 
     def play(self, world: World, x: Any) -> tuple[list[Any], Any]:
@@ -207,6 +211,8 @@ class Setting:
         else:
             start = f"||x_0 - x*|| <= {self.radius}"
             spread = f"the mean of ||grad f_i(x*)||^2 is at most {self.heterogeneity}"
+            if self.row.past != NO_PAST:
+                spread += ", over clients and, with the weights of the last round, the objectives of all rounds"
         return (words, start, spread) if self.clients > 1 else (words, start)
 
 
@@ -217,8 +223,10 @@ def pose(setting: Setting) -> Problem:
     past = problem.function(setting.curvature, clients=False) if setting.row.memory else None
 
     def bias(t: int, at: Vector) -> Vector:
+        if setting.bias == 0:
+            return Vector()
         found = problem.vector(own=False)
-        problem.at_most(square(found) - setting.bias * square(at))
+        problem.at_most(square(found) - setting.bias * square(at), name=f"the bias at x_{t}")
         problem.biases.append(found)
         return found
 
@@ -237,18 +245,19 @@ def pose(setting: Setting) -> Problem:
         for t, at in enumerate(iterates[:-1]):
             current = world.rounds[t].gradient(at)
             if past is not None:
-                problem.at_most(square(current) - setting.ratio**2 * square(past.gradient(at)))
+                of_past = square(past.gradient(at))
+                problem.at_most(square(current) - setting.ratio**2 * of_past, name=f"the ratio at x_{t}")
             elif setting.clients > 1:
-                problem.at_most(square(current.deviation), spread)
-        problem.at_most(objective.value(x) - objective.value(iterates[-1]), start)
+                problem.at_most(square(current.deviation), spread, f"heterogeneity at x_{t}")
+        problem.at_most(objective.value(x) - objective.value(iterates[-1]), start, "the start")
     measures = _measures(setting, objective, iterates, problem.ends)
     if setting.growth:
         measures = [measures[0] - _measures(setting, objective, iterates[:1], x)[0]]
     if not smooth:
         at_best = _minimum(setting, problem, objective)
-        problem.at_most(square(x), start)
+        problem.at_most(square(x), start, "the start")
         if setting.apart:
-            problem.at_most(at_best, spread)
+            problem.at_most(at_best, spread, "heterogeneity at x*")
         if setting.measure == VALUE and not setting.growth:
             measures = [measures[0] - objective.value(Vector())]
     problem.maximise(*measures)

@@ -80,6 +80,7 @@ class Problem:
     values: int = 0
     functions: list[Function] = field(default_factory=list)
     rows: list[Form] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     measures: list[Form] = field(default_factory=list)
     #: Points that all clients share, in the order of the method.
     shared: list[Vector] = field(default_factory=list)
@@ -109,9 +110,10 @@ class Problem:
         self.functions.append(Function(self, Fraction(mu), clients))
         return self.functions[-1]
 
-    def at_most(self, form: Form, limit: Fraction | int = 0) -> None:
-        """Assume that the form is at most `limit`."""
+    def at_most(self, form: Form, limit: Fraction | int = 0, name: str = "") -> None:
+        """Assume that the form is at most `limit`; the name is for people."""
         self.rows.append(form.below(limit))
+        self.names.append(name)
 
     def maximise(self, *measures: Form) -> None:
         """Ask for the largest possible least one of these."""

@@ -110,7 +110,7 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
         raise InvalidInput(f"the certificate proves nothing: {'; '.join(wrong)}")
     wanted = (len(start),)
     wanted_functions = min(setting.clients, 2) * setting.functions + setting.row.memory
-    sound = len(functions) == wanted_functions and len(biases) == (setting.T if setting.row.memory else 0)
+    sound = len(functions) == wanted_functions and len(biases) == (setting.T if setting.bias > 0 else 0)
     sound = sound and np.isfinite(biases).all() and float(given["mu"]) == float(setting.curvature)
     for one in functions:
         sound = sound and one.z.shape == (len(one.h), *wanted) and one.tilt.shape == wanted and len(one.h) > 0

@@ -180,6 +180,19 @@ def _cut(problem: Problem, tolerance: float, period: int, progress: Callable[[fl
         new.sort(reverse=True)
         room = max(30, int(len(which) * _SHARE))
         active |= dict.fromkeys(pair for size, pair in new[:room] if size > _NOTABLE * new[0][0])
+    return _solution(rows, which, found, values, worst)
+
+
+def restricted(problem: Problem, pairs: list[tuple[int, int, int]], tolerance: float = 1e-8) -> Solution:
+    """As `solve`, with these pair conditions alone."""
+    rows = Conditions(Points(problem), pairs)
+    found = interior(rows, tolerance, begin(rows))
+    return _solution(rows, pairs, found, np.zeros(problem.values + 1), 0.0)
+
+
+def _solution(
+    rows: Conditions, which: list[tuple[int, int, int]], found: Solved, values: Array, worst: float
+) -> Solution:
     accuracy = np.inf if found.unbounded else max(found.accuracy, worst)
     multipliers = found.iterate.y * rows.scale
     return Solution(found.value, found.dual, which, multipliers, found.iterate.X, values[:-1], accuracy)

@@ -114,21 +114,15 @@ def largest_step(
         An end of the interval has no proof.
     """
     row = named(method) if isinstance(method, str) else method
-    smooth = kind == SMOOTH
-    start = Setting(
-        row,
-        E,
-        T,
-        Fraction(1),
-        Fraction(L),
-        Fraction(mu),
-        kind,
-        Fraction(1),
-        Fraction(heterogeneity),
-        measure,
-        N,
-        growth=not smooth,
-    )
+    L, mu, heterogeneity = (Fraction(value) for value in (L, mu, heterogeneity))
+    setting = Setting(row, E, T, Fraction(1), L, mu, kind, Fraction(1), heterogeneity, measure, N)
+    return largest_step_of(setting, progress=progress)
+
+
+def largest_step_of(setting: Setting, *, progress: Callable[[float], None] | None = None) -> LargestStep:
+    """As `largest_step`; the setting's own step is not read."""
+    smooth, E = setting.kind == SMOOTH, setting.E
+    start = replace(setting, growth=not smooth)
 
     def at(h: float) -> Setting:
         return replace(start, eta=Fraction(f"{h:.6g}") / (start.L * E))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -13,13 +13,15 @@ from typing import Any
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
-from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
-from cflag_theory.worstcase.methods import CONVEX, VALUE, Setting, pose
+from cflag_theory.worstcase.certificate import Certificate, solve_and_prove, sparse
+from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
 from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.threads import one_thread
 
 #: Relative widths of an interval that are remarked on.
 _WIDE = 1e-4
+#: Local steps in all up to which a proof is written out.
+_SHOWN = 4
 
 UNITS = {
     "f": "F(x_T) - F*",
@@ -84,6 +86,8 @@ class WorstCase(Shown):
             "T": setting.T,
             "N": setting.clients,
             **{name: str(getattr(setting, name)) for name in ("eta", "L", "mu", "radius", "heterogeneity")},
+            **{name: getattr(setting, name) for name in ("participants", "components", "order")},
+            **{name: str(getattr(setting, name)) for name in ("bias", "ratio")},
             "class": setting.kind,
             "measure": setting.measure,
             "unit": UNITS[setting.measure],
@@ -96,6 +100,33 @@ class WorstCase(Shown):
             "dimension": self.attained.dimension,
             "seconds": self.seconds,
         }
+
+    def proof(self) -> list[str]:
+        """The bound as a sum of few conditions, a line each, in units of L = 1 and `Setting.unit`; empty if it is long.
+
+        A line says which multiple of f_i >= f_j + <g_j, x_i - x_j> + ... the sum has, for two points of one function.
+        """
+        setting = self.setting
+        if setting.E * setting.T > _SHOWN:
+            return []
+        problem = pose(setting)
+        short = sparse(problem, self.certificate)
+
+        def name(q: int, k: int) -> str:
+            x, _, _ = problem.functions[q].points[k]
+            if not x.mean and not x.own and setting.kind != SMOOTH:
+                return "x*"
+            shared = [t for t, one in enumerate(problem.shared) if one.key == x.key]
+            # Other points are local ones, in the order in which they were met.
+            return f"x_{shared[0]}" if shared else f"y_{k}"
+
+        several = len(problem.functions) > 1
+        lines = [f"the sum of these conditions is: measure <= {rounded_up(short.bound):.9g} minus squares"]
+        for (q, i, j), value in short.pairs.items():
+            of = f" of function {q + 1}" if several else ""
+            lines.append(f"{float(value):.6g} times that at {name(q, i)} from {name(q, j)}{of}")
+        lines += [f"{float(y):.6g} times {words}" for words, y in zip(problem.names, short.rows, strict=True)]
+        return lines
 
     def sheet(self) -> Sheet:
         """The interval, for whom it holds and what is assumed."""
@@ -141,17 +172,23 @@ def worst_case(
     heterogeneity: Fraction | int = 1,
     measure: str = VALUE,
     N: int = 2,
+    S: int | None = None,
+    n: int = 1,
+    order: Sequence[int] = (),
+    alpha: Fraction | int | None = None,
+    m: Fraction | int = 0,
+    r: Fraction | int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> WorstCase:
     """The exact worst case of T rounds of a method over all clients' functions of a class, for every number of clients.
 
-    Clients take full gradients, and all of them take part in every round.
+    Clients take full gradients, but for delayed ones, and all of them take part in every round, unless S is given.
 
     Parameters
     ----------
     method : str or Algorithm
-        A row of the algorithm table, `own_algorithm(...)`, or the name of one. "fedavg" and other rows that draw
-        components use full gradients here.
+        A row of the algorithm table or of `playing.METHODS`, `own_algorithm(...)`, or the name of one. "fedavg" and
+        other rows that draw components use full gradients here.
     E, T : int
         Local steps and rounds.
     eta : Fraction or int
@@ -167,7 +204,15 @@ def worst_case(
     measure : {"f", "distance", "grad", "min-grad"}
         F(x_T) - F*, ||x_T - x*||^2, ||grad F(x_T)||^2, or the least ||grad F(x_t)||^2 over t < T.
     N : int
-        Clients: 1, or any larger number, which changes nothing.
+        Clients: 1, or any larger number, which changes nothing where all take part.
+    S : int, optional
+        Clients that are drawn in a round, for T = 1 and "distance", whose mean over the draws is meant.
+    n, order : int and sequence of int
+        Components of a client, for delayed gradients, and which of them is refreshed at k = 1, ..., E - 1; default: in
+        turn.
+    alpha, m, r : Fraction or int
+        Of C-FLAG: step along the memory, by default 1 / (L (1 + m)); ||b_t||^2 <= m ||grad f(x_t)||^2; and the mean of
+        ||grad g_i(x_t)||^2 is at most r^2 ||grad f(x_t)||^2. `radius` bounds f(x_0) - f(x_T), and f is measured.
     progress : callable, optional
         Called with the value of every relaxed program.
 
@@ -180,7 +225,15 @@ def worst_case(
     """
     row = named(method) if isinstance(method, str) else method
     step, smooth, strong, start, spread = (Fraction(value) for value in (eta, L, mu, radius, heterogeneity))
-    setting = Setting(row, E, T, step, smooth, strong, kind, start, spread, measure, N)
+    setting = Setting(
+        *(row, E, T, step, smooth, strong, kind, start, spread, measure, N),
+        participants=S,
+        components=n,
+        order=tuple(order),
+        alpha=None if alpha is None else Fraction(alpha),
+        bias=Fraction(m),
+        ratio=Fraction(r),
+    )
     return solve_setting(setting, progress=progress)
 
 

@@ -12,6 +12,7 @@ from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 from cflag_theory.studies.worst_cases.published import Compared
 from cflag_theory.studies.worst_cases.ranges import Interval
+from cflag_theory.worstcase.worst import WorstCase
 
 _WIDTH = 100
 # Longer orders are cut in the table; JSON has all of them.
@@ -40,8 +41,9 @@ def worst(found: Shown, *, details: bool) -> None:
     console.say(sheet.line, style="bold")
     console.print()
     console.table(sheet.head, [(name, number(value)) for name, value in sheet.rows])
-    for note in sheet.notes if details else ():
-        console.say(note)
+    if details:
+        for note in (*sheet.notes, *(found.proof() if isinstance(found, WorstCase) else ())):
+            console.say(note)
 
 
 def published(found: Sequence[Compared]) -> None:
