@@ -195,7 +195,7 @@ def functions_of(
     With a share below 1 they deviate by that share of d.
     """
     points = Points(problem)
-    roots = [_root(gram) for gram in solution.grams]
+    roots = [root(gram) for gram in solution.grams]
     found = []
     for q, function in enumerate(problem.functions):
         apart = problem.clients > 1 and function.clients
@@ -217,7 +217,8 @@ def _placed(shared: Vector, roots: Sequence[Array]) -> Array:
     return found
 
 
-def _root(gram: Array) -> Array:
+def root(gram: Array) -> Array:
+    """R with R R' = gram, of full column rank."""
     if not len(gram):
         return np.zeros((0, 0))
     sizes, vectors = np.linalg.eigh(gram)
@@ -267,7 +268,7 @@ def _attain(setting: Setting, problem: Problem, solution: Solution, share: float
 
 def _require_same(problem: Problem, solution: Solution, iterates: Array) -> None:
     """Raise where a user's steps have gone elsewhere than their trace: they draw, write into x, or look at numbers."""
-    roots = [_root(gram) for gram in solution.grams]
+    roots = [root(gram) for gram in solution.grams]
     traced = np.array([_placed(point, roots) for point in problem.shared])
     away = float(np.abs(iterates - traced).max())
     if away > _SAME * max(1.0, float(np.abs(traced).max())):

@@ -35,6 +35,8 @@ _NUMBERS = ("eta", "L", "mu", "radius", "heterogeneity", "bias", "ratio")
 def record(found: WorstCase) -> dict[str, Any]:
     """All that `recheck` needs, beside what people want to know."""
     attained = found.attained
+    if attained is None or found.setting.families:
+        return found.to_json() | {"setting": _described(found.setting)}
     functions = {
         "mu": attained.functions[0].mu,
         "clients": [{name: getattr(one, name).tolist() for name in ("z", "h", "tilt")} for one in attained.functions],
@@ -87,6 +89,8 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
     """
     try:
         setting = _setting(data["setting"])
+        if setting.families:
+            raise InvalidInput("the functions of draws over several rounds are not kept: solve it again")
         given = data["functions"]
         functions = tuple(
             WorstFunction(
@@ -136,7 +140,7 @@ def kept_worst_case(
 ) -> WorstCase:
     """The worst case, from the user's cache folder if this version has solved it, where it is checked again."""
     # Steps of a user's own are run, and their file may have changed.
-    folder = None if setting.row.own else cache_folder()
+    folder = None if setting.row.own or setting.families else cache_folder()
     sources = source_hash(Path(__file__).parent)
     key = hashlib.sha256(json.dumps([_described(setting), sources], sort_keys=True).encode()).hexdigest()[:24]
     path = None if folder is None else folder / f"worst-{key}.json"

@@ -118,7 +118,7 @@ def test_methods_are_changed_by_name(name):
         ("cfl", SMOOTH, InvalidInput, "covered for convex functions"),
         ("cfl_fisher", {}, NotLinear, "models of past objectives"),
         ("fedavg", {"N": 4, "S": 5, "measure": "distance"}, InvalidInput, "from 1 to N = 4"),
-        ("fedavg", {"N": 4, "S": 2}, NotLinear, "the expected distance after one round"),
+        ("fedavg", {"N": 4, "S": 2}, NotLinear, "covered are the expected distance after one round"),
     ],
 )
 def test_what_is_not_covered_is_refused_in_a_sentence(name, more, error, message):

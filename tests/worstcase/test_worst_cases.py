@@ -13,7 +13,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.kernels.own.problems import finite_sum
 from cflag_theory.kernels.simulation import simulate
-from cflag_theory.worstcase.attaining import WorstFunction, _root, measured, run
+from cflag_theory.worstcase.attaining import WorstFunction, measured, root, run
 from cflag_theory.worstcase.certificate import Certificate, faults, positive_definite, prove
 from cflag_theory.worstcase.methods import Setting, pose
 from cflag_theory.worstcase.programme import Points
@@ -136,7 +136,7 @@ def test_more_clients_of_unequal_weights_reach_the_same_value(weights):
     solution = solve(problem)
     points = Points(problem)
     values = solution.values[points.values[0]]
-    means, owns = (_root(gram) for gram in solution.grams)
+    means, owns = (root(gram) for gram in solution.grams)
     functions = []
     for u in closed_polygon(np.array(weights)):
         x, g = (
