@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.worstcase.attaining import Attained, WorstFunction
-from cflag_theory.worstcase.attaining import root as root_of
+from cflag_theory.worstcase.attaining import Attained
+from cflag_theory.worstcase.hulls import WorstFunction
+from cflag_theory.worstcase.hulls import root as root_of
 from cflag_theory.worstcase.methods import VALUE, Setting
 from cflag_theory.worstcase.model import Function, Problem
 from cflag_theory.worstcase.solving import Solution

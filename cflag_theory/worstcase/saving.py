@@ -19,8 +19,9 @@ from cflag_theory.kernels.algorithms import NO_PAST, Algorithm
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.engines.codegen.cache import cache_folder, source_hash
 from cflag_theory.reading import read_json
-from cflag_theory.worstcase.attaining import Attained, WorstFunction, along, measured, require_ratio, run, slices
+from cflag_theory.worstcase.attaining import Attained, along, measured, require_ratio, run, slices
 from cflag_theory.worstcase.certificate import Certificate, faults
+from cflag_theory.worstcase.hulls import WorstFunction
 from cflag_theory.worstcase.methods import Setting, pose
 from cflag_theory.worstcase.playing import Method
 from cflag_theory.worstcase.threads import one_thread

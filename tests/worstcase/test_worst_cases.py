@@ -13,8 +13,9 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.kernels.own.problems import finite_sum
 from cflag_theory.kernels.simulation import simulate
-from cflag_theory.worstcase.attaining import WorstFunction, measured, root, run
+from cflag_theory.worstcase.attaining import measured, run
 from cflag_theory.worstcase.certificate import Certificate, faults, positive_definite, prove
+from cflag_theory.worstcase.hulls import WorstFunction, root
 from cflag_theory.worstcase.methods import Setting, pose
 from cflag_theory.worstcase.programme import Points
 from cflag_theory.worstcase.solving import NoInterior, NotConverged, Unbounded, solve
