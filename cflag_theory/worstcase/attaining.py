@@ -133,7 +133,7 @@ def _attain(setting: Setting, problem: Problem, solution: Solution, share: float
     functions, start, biases = functions_of(problem, solution, share)
     if setting.kind != SMOOTH:
         # x* = 0 minimises the objective exactly, and not up to the solver's tolerance.
-        zero = np.zeros((min(setting.clients, 2), len(start)))
+        zero = np.zeros((_number(setting, functions), len(start)))
         rest = world_of(setting, functions, biases).objective.gradient(zero).mean(0)
         functions = tuple(one.tilted(-rest) for one in functions)
     iterates, ends = run(setting, functions, start, biases)
@@ -156,9 +156,14 @@ def _require_same(problem: Problem, solution: Solution, iterates: Array) -> None
         )
 
 
+def _number(setting: Setting, functions: Sequence[WorstFunction]) -> int:
+    """Of clients that these are the functions of: two stand for any number."""
+    return (len(functions) - setting.row.memory) // setting.functions
+
+
 def world_of(setting: Setting, functions: Sequence[WorstFunction], biases: Array | None = None) -> World:
     """The world of these functions; a bias is at most as long as it may be."""
-    clients = min(setting.clients, 2)
+    clients = _number(setting, functions)
     each = [Clients(functions[clients * q : clients * (q + 1)]) for q in range(setting.functions)]
     past = Clients(functions[-1:]) if setting.row.memory else None
 
@@ -174,8 +179,7 @@ def run(
     setting: Setting, functions: tuple[WorstFunction, ...], start: Array, biases: Array | None = None
 ) -> tuple[Array, Array]:
     """x_0, ..., x_T of the row on these functions, in units of L = 1, and the clients' own ends (clients, d)."""
-    row = setting.row
-    clients = min(setting.clients, 2)
+    row, clients = setting.row, _number(setting, functions)
     if isinstance(row, Method) or row.memory or setting.functions > 1 or setting.drawn > 0:
         world = world_of(setting, functions, biases)
         iterates, ends = setting.play(world, np.broadcast_to(start, (clients, len(start))))
@@ -207,7 +211,7 @@ def require_ratio(setting: Setting, functions: tuple[WorstFunction, ...], biases
     if world.past is None:
         return
     for mix, x in zip(world.rounds, iterates[:-1], strict=True):
-        at = np.broadcast_to(x, (min(setting.clients, 2), len(x)))
+        at = np.broadcast_to(x, (_number(setting, functions), len(x)))
         g, f = mix.gradient(at), world.past.gradient(at)[0]
         if float((g**2).sum() / len(g)) > float(f @ f) * float(setting.ratio) ** 2:
             raise NotConverged("the gradients of the worst functions are too long for those of the memory")
@@ -221,7 +225,7 @@ def measured(
     With s^2 f_i(x / s) for f_i a run is s times as long; hypotheses and measures are squares of lengths.
     """
     start, spread = map(float, setting.bounds)
-    world, clients = world_of(setting, functions), min(setting.clients, 2)
+    world, clients = world_of(setting, functions), _number(setting, functions)
     at = [np.broadcast_to(x, (clients, len(x))) for x in iterates]
     if setting.kind == SMOOTH:
         scale = (world.objective.value(at[0]) - world.objective.value(at[-1])) / start
@@ -253,13 +257,13 @@ def measured(
 def along(setting: Setting, attained: Attained) -> list[float]:
     """The measure after each round, in the user's units."""
     unit = float(setting.factor) / attained.scale
-    world, clients = world_of(setting, attained.functions), min(setting.clients, 2)
+    world, clients = world_of(setting, attained.functions), _number(setting, attained.functions)
     return [unit * _at(setting, world, np.broadcast_to(x, (clients, len(x)))) for x in attained.iterates]
 
 
 def slices(setting: Setting, functions: tuple[WorstFunction, ...], iterates: Array) -> dict[str, Any]:
     """The functions along client 1's gradient at x*, and from x* to x_0, for a picture; in units of L = 1."""
-    objective, zero = world_of(setting, functions).objective, np.zeros((min(setting.clients, 2), iterates.shape[1]))
+    objective, zero = world_of(setting, functions).objective, np.zeros((_number(setting, functions), iterates.shape[1]))
     pull, start = objective.gradient(zero)[0], iterates[0]
     found: dict[str, Any] = {}
     for name, way in (("apart", pull if np.linalg.norm(pull) > 1e-6 else iterates[-1] - start), ("start", start)):
