@@ -16,7 +16,7 @@ LOCAL_STEPS, ROUNDS, ETA = (1, 2, 3, 5, 10), (1, 2, 5, 10, 20), Fraction(1, 10)
 
 
 def cells(file: Path, *, most: int = 200, tell: Callable[[str], None] = lambda words: None) -> list[dict[str, Any]]:
-    """The cells with at most so many local steps in all, the cheap ones first; those in the file are not solved again."""
+    """Cells with at most so many local steps in all, cheap ones first; those in the file are not solved again."""
     from cflag_theory.errors import CflagError
     from cflag_theory.worstcase import worst_case
 
@@ -24,7 +24,7 @@ def cells(file: Path, *, most: int = 200, tell: Callable[[str], None] = lambda w
     done = {(cell["method"], cell["E"], cell["T"]) for cell in known}
     for E, T in sorted(product(LOCAL_STEPS, ROUNDS), key=lambda sizes: sizes[0] * sizes[1]):
         for method in METHODS:
-            if (method, E, T) in done or E * T > most:
+            if (method, E, T) in done or most < E * T:
                 continue
             tell(f"{method}, E = {E}, T = {T}")
             cell: dict[str, Any] = {"method": method, "E": E, "T": T}

@@ -1,16 +1,15 @@
-"""Worst functions: explicit ones that pass through a solution's data, and the simulator's run on them.
+"""Worst functions, through a solution's data, and the run of the method on them.
 
-The convex 1-smooth function min over weights a of ||x - sum_j a_j z_j||^2 / 2 + sum_j a_j h_j with z_j = x_j - g_j and
-h_j = f_j - ||g_j||^2 / 2 has the values f_j and gradients g_j at x_j whenever any such function has; it is convex and
-1-smooth whatever the data are. So the run's value is one that functions of the class really have: no solver is trusted.
+They are of the class whatever the data are, so that the run's value is one that functions of the class really have: no
+solver is trusted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.problems import finite_sum
 from cflag_theory.kernels.simulation import simulate
+from cflag_theory.worstcase.hulls import Clients, WorstFunction, root
 from cflag_theory.worstcase.methods import DISTANCE, LEAST, SMOOTH, VALUE, Setting, pose
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.playing import Method, Mix, World
@@ -28,100 +28,12 @@ from cflag_theory.worstcase.programme import Points
 from cflag_theory.worstcase.solving import NotConverged, Solution, solve
 from cflag_theory.worstcase.vectors import NotLinear, Vector
 
-#: Eigenvalues of a Gram matrix below this share of the largest are taken for 0.
-_RANK = 1e-13
 #: How far hypotheses may be exceeded before other clients are tried.
 _CLOSE = 1e-5
 #: How far a run may be from its trace; the solver's gradients are right to about the root of its tolerance.
 _SAME = 5e-3
-#: Steps of the search for the weights, and how far their optimality conditions may fail.
-_STEPS, _OPTIMAL = 10_000, 1e-14
 #: By which shares the bound on the ratio of gradients is made smaller, in turn.
 _LESS = tuple(Fraction(1, 10**digits) for digits in (8, 7, 6, 5, 4))
-
-
-@dataclass(frozen=True, eq=False)
-class WorstFunction:
-    """A client's function: hull of the data's parabolas, plus mu/2 ||x||^2, plus <tilt, x>.
-
-    Attributes
-    ----------
-    z : (points, d), h : (points,)
-        As above, for the function without its mu/2 ||x||^2 and in units of smoothness L = `bend`.
-    """
-
-    z: Array
-    h: Array
-    bend: float
-    mu: float
-    tilt: Array = field(default_factory=lambda: np.zeros(0))
-
-    @classmethod
-    def through(cls, x: Array, g: Array, f: Array, mu: float) -> WorstFunction:
-        """The function with curvature in [mu, 1] that has values f and gradients g at the rows of x."""
-        bend, turned = 1 - mu, g - mu * x
-        values = f - mu / 2 * (x**2).sum(1)
-        return cls(x - turned / bend, values - (turned**2).sum(1) / (2 * bend), bend, mu, np.zeros(x.shape[1]))
-
-    def tilted(self, tilt: Array) -> WorstFunction:
-        """With another linear term."""
-        return WorstFunction(self.z, self.h, self.bend, self.mu, self.tilt + tilt)
-
-    def value(self, x: Array) -> float:
-        """f_i(x)."""
-        a, away = self._nearest(x)
-        found = self.bend / 2 * away @ away + a @ self.h + self.mu / 2 * x @ x + self.tilt @ x
-        return float(found)
-
-    def gradient(self, x: Array) -> Array:
-        """grad f_i(x)."""
-        _, away = self._nearest(x)
-        return np.asarray(self.bend * away + self.mu * x + self.tilt)
-
-    def proximal(self, x: Array, step: float) -> Array:
-        """argmin f_i(y) + ||y - x||^2 / (2 step)."""
-        pull = 1 / step + self.mu
-        centre = (x / step - self.tilt) / pull
-        # The best y for given weights a lies between the centre and a z.
-        _, away = self._nearest(centre, self.bend * pull / (self.bend + pull))
-        return np.asarray(centre - self.bend / (self.bend + pull) * away)
-
-    def _nearest(self, x: Array, bend: float | None = None) -> tuple[Array, Array]:
-        """The a >= 0 of sum 1 with the least bend/2 ||x - a z||^2 + a.h, by an active-set method; and x - a z."""
-        d, L = self.z - x, self.bend if bend is None else bend
-        gram = L * d @ d.T
-        costs = np.diag(gram) / 2 + self.h
-        support = [int(np.argmin(costs))]
-        a = np.zeros(len(d))
-        a[support] = 1.0
-        ridge = 1e-15 * max(1.0, float(np.abs(gram).max()))
-        for _ in range(_STEPS):
-            slope = gram @ a + self.h
-            best = int(np.argmin(slope))
-            if slope[best] >= slope @ a - _OPTIMAL * max(1.0, float(np.abs(slope).max())) or best in support:
-                break
-            support.append(best)
-            while True:
-                size = len(support)
-                K = np.ones((size + 1, size + 1))
-                K[:size, :size] = gram[np.ix_(support, support)] + ridge * np.eye(size)
-                K[size, size] = 0.0
-                wanted = np.linalg.solve(K, np.append(-self.h[support], 1.0))[:size]
-                if (wanted >= 0).all():
-                    a[support] = wanted
-                    break
-                now = a[support]
-                falling = wanted < now
-                shares = np.full(size, np.inf)
-                shares[falling] = now[falling] / (now[falling] - wanted[falling])
-                shares[wanted >= 0] = np.inf
-                first = int(np.argmin(shares))
-                a[support] = now + shares[first] * (wanted - now)
-                a[support[first]] = 0.0
-                del support[first]
-        a = np.maximum(a, 0.0)
-        a /= a.sum()
-        return a, -a @ d
 
 
 def _value(x: Array, function: WorstFunction) -> float:
@@ -130,31 +42,6 @@ def _value(x: Array, function: WorstFunction) -> float:
 
 def _gradient(x: Array, function: WorstFunction) -> Array:
     return function.gradient(x)
-
-
-@dataclass(frozen=True, eq=False)
-class _Clients:
-    """A function of every client, or one for all of them, at points (clients, d)."""
-
-    of: Sequence[WorstFunction]
-
-    def _each(self, call: Callable[[WorstFunction, Array], Any], x: Array) -> list[Any]:
-        if len(self.of) == len(x):
-            return [call(one, row) for one, row in zip(self.of, x, strict=True)]
-        return [call(self.of[0], x[0])] * len(x)
-
-    def gradient(self, x: Array) -> Array:
-        return np.array(self._each(WorstFunction.gradient, x))
-
-    def each(self, x: Array) -> Array:
-        """The clients' values."""
-        return np.array(self._each(WorstFunction.value, x))
-
-    def value(self, x: Array) -> float:
-        return float(self.each(x).mean())
-
-    def proximal(self, x: Array, step: float) -> Array:
-        return np.array(self._each(lambda one, row: one.proximal(row, step), x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +82,7 @@ def functions_of(
     With a share below 1 they deviate by that share of d.
     """
     points = Points(problem)
-    roots = [_root(gram) for gram in solution.grams]
+    roots = [root(gram) for gram in solution.grams]
     found = []
     for q, function in enumerate(problem.functions):
         apart = problem.clients > 1 and function.clients
@@ -215,14 +102,6 @@ def _placed(shared: Vector, roots: Sequence[Array]) -> Array:
     for k, value in shared.mean.items():
         found[: roots[0].shape[1]] += float(value) * roots[0][k]
     return found
-
-
-def _root(gram: Array) -> Array:
-    if not len(gram):
-        return np.zeros((0, 0))
-    sizes, vectors = np.linalg.eigh(gram)
-    kept = sizes > _RANK * max(1.0, float(sizes[-1]))
-    return np.asarray(vectors[:, kept] * np.sqrt(sizes[kept]))
 
 
 def attain(setting: Setting, problem: Problem, solution: Solution) -> Attained:
@@ -254,7 +133,7 @@ def _attain(setting: Setting, problem: Problem, solution: Solution, share: float
     functions, start, biases = functions_of(problem, solution, share)
     if setting.kind != SMOOTH:
         # x* = 0 minimises the objective exactly, and not up to the solver's tolerance.
-        zero = np.zeros((min(setting.clients, 2), len(start)))
+        zero = np.zeros((_number(setting, functions), len(start)))
         rest = world_of(setting, functions, biases).objective.gradient(zero).mean(0)
         functions = tuple(one.tilted(-rest) for one in functions)
     iterates, ends = run(setting, functions, start, biases)
@@ -267,7 +146,7 @@ def _attain(setting: Setting, problem: Problem, solution: Solution, share: float
 
 def _require_same(problem: Problem, solution: Solution, iterates: Array) -> None:
     """Raise where a user's steps have gone elsewhere than their trace: they draw, write into x, or look at numbers."""
-    roots = [_root(gram) for gram in solution.grams]
+    roots = [root(gram) for gram in solution.grams]
     traced = np.array([_placed(point, roots) for point in problem.shared])
     away = float(np.abs(iterates - traced).max())
     if away > _SAME * max(1.0, float(np.abs(traced).max())):
@@ -277,11 +156,16 @@ def _require_same(problem: Problem, solution: Solution, iterates: Array) -> None
         )
 
 
+def _number(setting: Setting, functions: Sequence[WorstFunction]) -> int:
+    """Of clients that these are the functions of: two stand for any number."""
+    return (len(functions) - setting.row.memory) // setting.functions
+
+
 def world_of(setting: Setting, functions: Sequence[WorstFunction], biases: Array | None = None) -> World:
     """The world of these functions; a bias is at most as long as it may be."""
-    clients = min(setting.clients, 2)
-    each = [_Clients(functions[clients * q : clients * (q + 1)]) for q in range(setting.functions)]
-    past = _Clients(functions[-1:]) if setting.row.memory else None
+    clients = _number(setting, functions)
+    each = [Clients(functions[clients * q : clients * (q + 1)]) for q in range(setting.functions)]
+    past = Clients(functions[-1:]) if setting.row.memory else None
 
     def bias(t: int, at: Array) -> Array:
         found = np.zeros_like(at) if biases is None or not len(biases) else np.broadcast_to(biases[t], at.shape)
@@ -295,8 +179,7 @@ def run(
     setting: Setting, functions: tuple[WorstFunction, ...], start: Array, biases: Array | None = None
 ) -> tuple[Array, Array]:
     """x_0, ..., x_T of the row on these functions, in units of L = 1, and the clients' own ends (clients, d)."""
-    row = setting.row
-    clients = min(setting.clients, 2)
+    row, clients = setting.row, _number(setting, functions)
     if isinstance(row, Method) or row.memory or setting.functions > 1 or setting.drawn > 0:
         world = world_of(setting, functions, biases)
         iterates, ends = setting.play(world, np.broadcast_to(start, (clients, len(start))))
@@ -328,7 +211,7 @@ def require_ratio(setting: Setting, functions: tuple[WorstFunction, ...], biases
     if world.past is None:
         return
     for mix, x in zip(world.rounds, iterates[:-1], strict=True):
-        at = np.broadcast_to(x, (min(setting.clients, 2), len(x)))
+        at = np.broadcast_to(x, (_number(setting, functions), len(x)))
         g, f = mix.gradient(at), world.past.gradient(at)[0]
         if float((g**2).sum() / len(g)) > float(f @ f) * float(setting.ratio) ** 2:
             raise NotConverged("the gradients of the worst functions are too long for those of the memory")
@@ -342,7 +225,7 @@ def measured(
     With s^2 f_i(x / s) for f_i a run is s times as long; hypotheses and measures are squares of lengths.
     """
     start, spread = map(float, setting.bounds)
-    world, clients = world_of(setting, functions), min(setting.clients, 2)
+    world, clients = world_of(setting, functions), _number(setting, functions)
     at = [np.broadcast_to(x, (clients, len(x))) for x in iterates]
     if setting.kind == SMOOTH:
         scale = (world.objective.value(at[0]) - world.objective.value(at[-1])) / start
@@ -374,13 +257,13 @@ def measured(
 def along(setting: Setting, attained: Attained) -> list[float]:
     """The measure after each round, in the user's units."""
     unit = float(setting.factor) / attained.scale
-    world, clients = world_of(setting, attained.functions), min(setting.clients, 2)
+    world, clients = world_of(setting, attained.functions), _number(setting, attained.functions)
     return [unit * _at(setting, world, np.broadcast_to(x, (clients, len(x)))) for x in attained.iterates]
 
 
 def slices(setting: Setting, functions: tuple[WorstFunction, ...], iterates: Array) -> dict[str, Any]:
     """The functions along client 1's gradient at x*, and from x* to x_0, for a picture; in units of L = 1."""
-    objective, zero = world_of(setting, functions).objective, np.zeros((min(setting.clients, 2), iterates.shape[1]))
+    objective, zero = world_of(setting, functions).objective, np.zeros((_number(setting, functions), iterates.shape[1]))
     pull, start = objective.gradient(zero)[0], iterates[0]
     found: dict[str, Any] = {}
     for name, way in (("apart", pull if np.linalg.norm(pull) > 1e-6 else iterates[-1] - start), ("start", start)):

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import product, zip_longest
 from math import lcm
 from typing import Any
 
@@ -33,6 +33,8 @@ _DIGITS = 16
 _SMALL, _BITS = 24, 70
 #: Of the gap, in units in which bounds are 1; tried in turn.
 _TOLERANCES = (1e-7, 1e-6, 1e-5, 1e-4)
+#: What the Gram matrices are of.
+_WORDS = ("means", "deviations", "symmetric pairs", "antisymmetric pairs")
 #: By how much, relatively, a bound may grow for a proof that people read.
 _LOOSER = 1e-6
 
@@ -86,8 +88,8 @@ def faults(problem: Problem, certificate: Certificate) -> list[str]:
         found.append(f"{len(total.values)} function values remain")
     found += [
         f"the matrix of the {words} is not positive definite"
-        for words, part, size in (("means", total.M, problem.means), ("deviations", total.D, problem.owns))
-        if not positive_definite(part, size)
+        for words, part, size in zip_longest(_WORDS, total.parts, problem.sizes)
+        if size and not positive_definite(part or {}, size)
     ]
     if -total.constant != certificate.bound:
         found.append(f"the multipliers give {float(-total.constant):.9g} and not {float(certificate.bound):.9g}")
@@ -199,9 +201,9 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     rows, measures = exact[count : count + len(problem.rows)], exact[count + len(problem.rows) :]
     measures[-1] = 1 - sum(measures[:-1], Fraction(0))
     found = Certificate(dict(zip(solution.pairs, exact[:count], strict=True)), rows, measures, Fraction(0))
-    others = zip([*problem.rows, *problem.measures], [*rows, *(-value for value in measures)], strict=True)
-    bound = -sum((by * form.constant for form, by in others), Fraction(0))
-    found = Certificate(_repaired(problem, found), rows, measures, bound)
+    found = _repaired(problem, found)
+    others = zip([*problem.rows, *problem.measures], [*found.rows, *(-value for value in measures)], strict=True)
+    found = replace(found, bound=-sum((by * form.constant for form, by in others), Fraction(0)))
     wrong = faults(problem, found)
     if wrong:
         raise refusal(problem, solution)
@@ -241,21 +243,31 @@ def sparse(problem: Problem, certificate: Certificate) -> Certificate:
     return found
 
 
-def _repaired(problem: Problem, certificate: Certificate) -> dict[tuple[int, int, int], Fraction]:
-    """The multipliers of the pairs, changed so that all function values vanish.
+def _repaired(problem: Problem, certificate: Certificate) -> Certificate:
+    """The multipliers, changed so that all function values vanish.
 
-    Condition (i, j) has +1 at the value of j and -1 at that of i: multipliers are a flow, which is made exact on a
-    tree of the largest.
+    Condition (i, j) has +1 at the value of j and -1 at that of i, and so may a row: multipliers are a flow, which is
+    made exact on a tree of the largest.
     """
-    pairs = dict(certificate.pairs)
+    flows: dict[Any, Fraction] = dict(certificate.pairs)
+    ends: dict[Any, tuple[int, int]] = {
+        (q, i, j): (problem.functions[q].points[i][2], problem.functions[q].points[j][2]) for q, i, j in flows
+    }
     need: dict[int, Fraction] = defaultdict(Fraction)
-    for (q, i, j), value in pairs.items():
-        need[problem.functions[q].points[j][2]] += value
-        need[problem.functions[q].points[i][2]] -= value
-    for forms, by in ((problem.rows, certificate.rows), (problem.measures, [-w for w in certificate.measures])):
-        for form, y in zip(forms, by, strict=True):
-            for k, value in form.values.items():
-                need[k] += y * value
+    for k, (row, value) in enumerate(zip(problem.rows, certificate.rows, strict=True)):
+        if sorted(row.values.values()) == [-1, 1]:
+            low, high = sorted(row.values, key=row.values.__getitem__)
+            flows[k], ends[k] = value, (low, high)
+        else:
+            for point, by in row.values.items():
+                need[point] += value * by
+    for form, value in zip(problem.measures, certificate.measures, strict=True):
+        for point, by in form.values.items():
+            need[point] -= value * by
+    for name, value in flows.items():
+        low, high = ends[name]
+        need[high] += value
+        need[low] -= value
     group = list(range(problem.values))
 
     def root(k: int) -> int:
@@ -263,30 +275,32 @@ def _repaired(problem: Problem, certificate: Certificate) -> dict[tuple[int, int
             group[k] = k = group[group[k]]
         return k
 
-    links: dict[int, list[tuple[int, tuple[int, int, int], int]]] = {}
-    for pair in sorted(pairs, key=pairs.__getitem__, reverse=True):
-        q, i, j = pair
-        low, high = (problem.functions[q].points[k][2] for k in (i, j))
+    links: dict[int, list[tuple[int, Any, int]]] = {}
+    for name in sorted(flows, key=flows.__getitem__, reverse=True):
+        low, high = ends[name]
         if root(low) != root(high):
             group[root(low)] = root(high)
-            links.setdefault(low, []).append((high, pair, -1))
-            links.setdefault(high, []).append((low, pair, 1))
+            links.setdefault(low, []).append((high, name, -1))
+            links.setdefault(high, []).append((low, name, 1))
     seen: set[int] = set()
     for start in links:
         if start in seen:
             continue
         seen.add(start)
-        order, at = [(start, start, (0, 0, 0), 0)], 0
+        order: list[tuple[int, int, Any, int]] = [(start, start, None, 0)]
+        at = 0
         while at < len(order):
             here = order[at][0]
-            for other, pair, sign in links[here]:
+            for other, name, sign in links[here]:
                 if other not in seen:
                     seen.add(other)
-                    order.append((other, here, pair, -sign))
+                    order.append((other, here, name, -sign))
             at += 1
         # From the leaves: the link to the parent takes what is missing.
-        for here, parent, pair, sign in reversed(order[1:]):
+        for here, parent, name, sign in reversed(order[1:]):
             missing = need.pop(here, Fraction(0))
-            pairs[pair] -= missing * sign
+            flows[name] -= missing * sign
             need[parent] += missing
-    return pairs
+    pairs = {pair: flows[pair] for pair in certificate.pairs}
+    rows = [flows.get(k, value) for k, value in enumerate(certificate.rows)]
+    return replace(certificate, pairs=pairs, rows=rows)

@@ -114,11 +114,22 @@ class Setting:
         S = self.participants
         if S is not None and not (is_integer(S) and 1 <= S <= self.clients):
             raise InvalidInput(f"S is {S!r}: use a whole number from 1 to N = {self.clients}")
-        if self.drawn > 0 and (self.T > 1 or self.measure != DISTANCE or self.growth or isinstance(row, OwnAlgorithm)):
+        one_round = self.T == 1 and self.measure == DISTANCE and not isinstance(row, OwnAlgorithm)
+        if (self.drawn > 0 and not (one_round or self.families)) or (self.growth and S is not None):
             raise NotLinear(
-                "where only some clients take part, the expected distance after one round is covered: use T = 1 and "
-                "measure distance"
+                "where only some clients take part, covered are the expected distance after one round, and for S = 1 "
+                "of fedavg, local_gd and fedprox the distance after two rounds and f after one, with heterogeneity"
             )
+
+    @property
+    def families(self) -> bool:
+        """Whether it is a problem of `drawing`."""
+        plain = type(self.row) is Algorithm and self.row.correction == "none" and self.row.momentum == 0
+        plain = plain and self.row.past == NO_PAST and not self.row.memory and self.components == 1
+        last = 2 if self.measure == DISTANCE else 1 if self.measure == VALUE else 0
+        several = self.T > 1 or self.measure == VALUE
+        few = self.participants == 1 and self.clients > 1 and several and last >= self.T
+        return few and plain and self.kind != SMOOTH and self.heterogeneity > 0
 
     @property
     def drawn(self) -> Fraction:

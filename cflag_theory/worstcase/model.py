@@ -86,8 +86,16 @@ class Problem:
     shared: list[Vector] = field(default_factory=list)
     #: What the last of them would be, were it the clients' own.
     ends: Vector = field(default_factory=Vector)
+    #: Sizes of other Gram matrices than those of means and deviations; and the function value that is 0 then.
+    blocks: list[int] = field(default_factory=list)
+    fixed: int | None = None
     #: Biases of the memory, round by round.
     biases: list[Vector] = field(default_factory=list)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the Gram matrices."""
+        return self.blocks or [self.means, self.owns]
 
     def vector(self, *, own: bool = True, mean: bool = True) -> Vector:
         """A free vector, with a mean, a deviation, or both."""

@@ -19,8 +19,9 @@ from cflag_theory.kernels.algorithms import NO_PAST, Algorithm
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.engines.codegen.cache import cache_folder, source_hash
 from cflag_theory.reading import read_json
-from cflag_theory.worstcase.attaining import Attained, WorstFunction, along, measured, require_ratio, run, slices
+from cflag_theory.worstcase.attaining import Attained, along, measured, require_ratio, run, slices
 from cflag_theory.worstcase.certificate import Certificate, faults
+from cflag_theory.worstcase.hulls import WorstFunction
 from cflag_theory.worstcase.methods import Setting, pose
 from cflag_theory.worstcase.playing import Method
 from cflag_theory.worstcase.threads import one_thread
@@ -35,6 +36,8 @@ _NUMBERS = ("eta", "L", "mu", "radius", "heterogeneity", "bias", "ratio")
 def record(found: WorstCase) -> dict[str, Any]:
     """All that `recheck` needs, beside what people want to know."""
     attained = found.attained
+    if attained is None or found.setting.families:
+        return found.to_json() | {"setting": _described(found.setting)}
     functions = {
         "mu": attained.functions[0].mu,
         "clients": [{name: getattr(one, name).tolist() for name in ("z", "h", "tilt")} for one in attained.functions],
@@ -87,6 +90,8 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
     """
     try:
         setting = _setting(data["setting"])
+        if setting.families:
+            raise InvalidInput("the functions of draws over several rounds are not kept: solve it again")
         given = data["functions"]
         functions = tuple(
             WorstFunction(
@@ -136,7 +141,7 @@ def kept_worst_case(
 ) -> WorstCase:
     """The worst case, from the user's cache folder if this version has solved it, where it is checked again."""
     # Steps of a user's own are run, and their file may have changed.
-    folder = None if setting.row.own else cache_folder()
+    folder = None if setting.row.own or setting.families else cache_folder()
     sources = source_hash(Path(__file__).parent)
     key = hashlib.sha256(json.dumps([_described(setting), sources], sort_keys=True).encode()).hexdigest()[:24]
     path = None if folder is None else folder / f"worst-{key}.json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -112,12 +112,9 @@ def refusal(problem: Problem, found: Solution, period: int = 1) -> Unsolved:
 
 def _recedes(problem: Problem, period: int) -> bool:
     """Whether a measure can grow while all that is assumed keeps its bound 0, among vectors whose squares sum to 1."""
-    without = Problem(problem.clients, problem.means, problem.owns, problem.values, problem.functions)
-    every = Form(
-        {(k, k): Fraction(1) for k in range(problem.means)}, {(k, k): Fraction(1) for k in range(problem.owns)}
-    )
-    without.rows = [every.below(1), *(Form(row.M, row.D, row.values) for row in problem.rows)]
-    without.measures = problem.measures
+    M, D, *others = ({(k, k): Fraction(1) for k in range(size)} for size in problem.sizes)
+    every = Form(M, D, others=tuple(others))
+    without = replace(problem, rows=[every.below(1), *(row.below(row.constant) for row in problem.rows)])
     found = _cut(without, 1e-8, period, None)
     return found.value > max(1e-6, 10 * found.accuracy)
 
@@ -140,7 +137,7 @@ def _cut(problem: Problem, tolerance: float, period: int, progress: Callable[[fl
     """Conditions that are violated are added while the gap falls, so that an iterate is never far from the next one."""
     points = Points(problem)
     pairs = problem.pairs()
-    few = problem.values <= _FEW
+    few = problem.values <= _FEW or not pairs
     active = dict.fromkeys(pairs if few else _first(problem, period))
     goal = tolerance if few else max(tolerance, _COARSE)
     kept: list[tuple[Solved, list[tuple[int, int, int]]]] = []

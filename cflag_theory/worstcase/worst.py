@@ -14,6 +14,7 @@ from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove, sparse
+from cflag_theory.worstcase.drawing import attain_drawn, pose_drawn
 from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
 from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.threads import one_thread
@@ -39,8 +40,8 @@ class WorstCase(Shown):
     ----------
     setting : Setting
         Method, numbers and hypotheses.
-    attained : Attained
-        Worst functions, and the run on them that reaches `lower`.
+    attained : Attained or None
+        Worst functions, and the run on them that reaches `lower`; None for draws among many clients.
     certificate : Certificate
         The proof of `upper`, in units of L = 1 and `Setting.unit`.
     value : float
@@ -50,15 +51,15 @@ class WorstCase(Shown):
     """
 
     setting: Setting
-    attained: Attained = field(repr=False)
+    attained: Attained | None = field(repr=False)
     certificate: Certificate = field(repr=False)
     value: float
     seconds: float
 
     @property
     def lower(self) -> float:
-        """Reached by the simulator's plain loop on explicit functions, in floats."""
-        return self.attained.value
+        """Reached by the simulator's plain loop on explicit functions, in floats; nan where no run was made."""
+        return math.nan if self.attained is None else self.attained.value
 
     @property
     def upper(self) -> Fraction:
@@ -92,12 +93,12 @@ class WorstCase(Shown):
             "measure": setting.measure,
             "unit": UNITS[setting.measure],
             "hypotheses": list(setting.hypotheses),
-            "lower": self.lower,
+            "lower": None if self.attained is None else self.lower,
             "upper": rounded_up(self.upper),
             "upper_exact": str(self.upper),
             "exact_for": self.exact_for,
             "certificate": self.certificate.to_json(),
-            "dimension": self.attained.dimension,
+            "dimension": None if self.attained is None else self.attained.dimension,
             "seconds": self.seconds,
         }
 
@@ -107,7 +108,7 @@ class WorstCase(Shown):
         A line says which multiple of f_i >= f_j + <g_j, x_i - x_j> + ... the sum has, for two points of one function.
         """
         setting = self.setting
-        if setting.E * setting.T > _SHOWN:
+        if setting.E * setting.T > _SHOWN or setting.families:
             return []
         problem = pose(setting)
         short = sparse(problem, self.certificate)
@@ -131,18 +132,21 @@ class WorstCase(Shown):
     def sheet(self) -> Sheet:
         """The interval, for whom it holds and what is assumed."""
         setting, upper = self.setting, rounded_up(self.upper)
+        lower = "no run" if self.attained is None else _decimals(self.lower, ROUND_FLOOR)
         rows = [
-            ("attained by a run", _decimals(self.lower, ROUND_FLOOR)),
+            ("attained by a run", lower),
             ("proved in fractions", _decimals(upper, ROUND_CEILING)),
             ("exact for", self.exact_for),
             ("conditions that the proof uses", sum(value > 0 for value in self.certificate.pairs.values())),
-            ("dimension of the worst functions", self.attained.dimension),
+            ("dimension of the worst functions", "" if self.attained is None else self.attained.dimension),
             ("CPU seconds", round(self.seconds, 2)),
         ]
         line = (
             f"{UNITS[setting.measure]} of {setting.row.name}, E = {setting.E}, T = {setting.T}, eta = {setting.eta}: "
         )
         notes = [*setting.hypotheses]
+        if self.attained is None:
+            notes.append("runs of all draws are made for few clients; the solver's value is " + f"{self.value:.9g}")
         if upper - self.lower > _WIDE * upper:
             notes.append("the interval is wide: radius, heterogeneity and steps are too far apart for the solver")
         return Sheet(f"{line}{rows[0][1]} to {rows[1][1]}", ("worst case", ""), rows, notes)
@@ -240,9 +244,13 @@ def worst_case(
 def solve_setting(setting: Setting, *, progress: Callable[[float], None] | None = None) -> WorstCase:
     """As `worst_case`."""
     began = time.process_time()
-    problem = pose(setting)
+    drawn = pose_drawn(setting) if setting.families else None
+    problem = pose(setting) if drawn is None else drawn.families.problem
     with one_thread():
         solution, certificate = solve_and_prove(problem, period=setting.E, progress=progress)
-        attained = attain(setting, problem, solution)
+        if drawn is None:
+            attained: Attained | None = attain(setting, problem, solution)
+        else:
+            attained = attain_drawn(setting, drawn, solution)
     value = solution.value * float(setting.factor)
     return WorstCase(setting, attained, certificate, value, time.process_time() - began)

@@ -11,7 +11,8 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.worstcase import worst_case
-from cflag_theory.worstcase.attaining import WorstFunction, _Clients, run, world_of
+from cflag_theory.worstcase.attaining import run, world_of
+from cflag_theory.worstcase.hulls import Clients, WorstFunction
 from cflag_theory.worstcase.methods import Setting
 from cflag_theory.worstcase.playing import METHODS, method
 from cflag_theory.worstcase.saving import recheck, record
@@ -97,7 +98,7 @@ def test_a_proximal_step_ends_where_its_gradient_is_that_of_the_step():
     for mu in (0.0, 0.2):
         function = WorstFunction(rng.normal(size=(5, 3)), rng.normal(size=5), 1 - mu, mu, rng.normal(size=3))
         x = rng.normal(size=3)
-        y = _Clients((function,)).proximal(x[None], 0.7)[0]
+        y = Clients((function,)).proximal(x[None], 0.7)[0]
         assert np.allclose(y + 0.7 * function.gradient(y), x, rtol=0, atol=1e-9)
 
 
@@ -118,7 +119,7 @@ def test_methods_are_changed_by_name(name):
         ("cfl", SMOOTH, InvalidInput, "covered for convex functions"),
         ("cfl_fisher", {}, NotLinear, "models of past objectives"),
         ("fedavg", {"N": 4, "S": 5, "measure": "distance"}, InvalidInput, "from 1 to N = 4"),
-        ("fedavg", {"N": 4, "S": 2}, NotLinear, "the expected distance after one round"),
+        ("fedavg", {"N": 4, "S": 2}, NotLinear, "covered are the expected distance after one round"),
     ],
 )
 def test_what_is_not_covered_is_refused_in_a_sentence(name, more, error, message):

@@ -203,8 +203,8 @@ def _worst_case(
     from cflag_theory.worstcase.steps import best_step, largest_step_of
 
     setting, eta = _setting(name, local_steps, of_run), of_run["eta"]
-    if eta == "largest":
-        _refuse({"out": out}, "--eta largest")
+    if eta == "largest" or setting.families:
+        _refuse({"out": out}, "--eta largest" if eta == "largest" else "draws over several rounds")
     if out is not None:
         take_folder(out)
     found: Any

@@ -10,7 +10,7 @@ from rich.text import Text
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
-from cflag_theory.studies.worst_cases.published import Compared
+from cflag_theory.studies.worst_cases.published import RECALLED, Compared
 from cflag_theory.studies.worst_cases.ranges import Interval
 from cflag_theory.worstcase.worst import WorstCase
 
@@ -52,10 +52,14 @@ def published(found: Sequence[Compared]) -> None:
     if not found:
         console.say("No published bound that is known here allows this method, class and step.")
         return
-    rows = [(one.published.name, number(one.bound), number(one.exact), f"{one.factor:.3g}") for one in found]
-    console.table(("published bound", "is", "exact", "loose by"), rows)
-    for one in found:
-        console.say(f"{one.published.name}: {one.published.quantity}; {one.published.where}, {one.published.read}.")
+    rows = [
+        (one.published.name, one.published.quantity, number(one.bound), number(one.exact), f"{one.factor:.3g}")
+        for one in found
+    ]
+    console.table(("published bound", "of", "is", "exact", "loose by"), rows)
+    recalled = [one.published.name for one in found if one.published.read == RECALLED]
+    if recalled:
+        console.say(f"{RECALLED}: {', '.join(recalled)}.")
 
 
 _HOW = {
