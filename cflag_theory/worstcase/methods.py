@@ -93,6 +93,8 @@ class Setting:
                 f"the worst case of {row.name!r} is not covered: it uses models of past objectives, or rates that are "
                 "adapted to the round"
             )
+        if isinstance(row, OwnAlgorithm) and row.memory:
+            raise NotLinear(f"the worst case of {row.name!r} is not covered: a server of your own takes no memory here")
         if isinstance(row, OwnAlgorithm) and self.L != 1:
             raise InvalidInput(f"L is {self.L}: for steps of your own use units in which it is 1")
         if self.bias > 0 and not row.memory:
@@ -109,8 +111,8 @@ class Setting:
             and (len(self.order) != self.E - 1 or not all(0 <= j < self.components for j in self.order))
         ):
             raise InvalidInput(f"order is {self.order}: give E - 1 = {self.E - 1} components from 0 on")
-        if isinstance(row, Method) and row.implicit and (row.correction != "none" or self.components > 1):
-            raise InvalidInput("proximal steps go with no correction: leave it out")
+        if isinstance(row, Method) and row.implicit and (row.correction != "none" or row.past != NO_PAST):
+            raise InvalidInput("proximal steps go with no correction and no past: leave it out")
         S = self.participants
         if S is not None and not (is_integer(S) and 1 <= S <= self.clients):
             raise InvalidInput(f"S is {S!r}: use a whole number from 1 to N = {self.clients}")

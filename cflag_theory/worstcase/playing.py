@@ -164,8 +164,9 @@ def play(
         if row.correction == CONTROL:
             control = at_start if extra.option == 1 else control - averaged(control) + (x - local) / (step * E)
         ends = x + rate * (local - x) - alpha * memory
-        served = own is not None and own.server is not None
-        x = own.serve(t, x, averaged(local - x)) if own is not None and served else averaged(ends)
+        if own is not None and own.server is not None:
+            ends = own.serve(t, x, averaged(local - x))
+        x = averaged(ends)
         momentum = (1 - gamma) * averaged(at_start) + gamma * momentum
         found.append(x)
     return found, ends
