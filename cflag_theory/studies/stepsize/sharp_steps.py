@@ -146,7 +146,8 @@ def sharp_plane(found: StepSizes | CFLStepSizes) -> SharpPlane:
         if inside < x[-1]:
             # The edge is vertical where even the lowest height moves away.
             edge = _height(lambda at: away(at, up[0]), (inside, x[x.index(inside) + 1]))
-            heights |= {edge: _height(partial(away, edge), up), edge * (1 + 1e-9): math.nan}
+            top = _height(partial(away, edge), up)
+            heights |= {edge: up[0] if math.isnan(top) else top, edge * (1 + 1e-9): math.nan}
     return SharpPlane(
         tuple((str(name), words) for name, words in axes),  # type: ignore[arg-type]
         numbers,

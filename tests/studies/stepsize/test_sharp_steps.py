@@ -47,10 +47,11 @@ def test_one_local_step_has_closed_forms():
         low, high = plane.y_range
         for x, y in zip(*plane.true, strict=True):
             wanted = edge(x)
-            if low < wanted < high:
+            # The edge itself is known to the accuracy of the bisection.
+            if 1.01 * low < wanted < high:
                 assert y == pytest.approx(wanted, rel=3e-3)
             else:
-                assert y == high if wanted >= high else math.isnan(y) or y < 2 * low
+                assert y == high if wanted >= high else math.isnan(y) or y < 1.02 * low
         assert plane.sheet().rows
 
 
