@@ -185,7 +185,7 @@ def _worst_case(
             setting = best_step(setting, progress=told) if eta == "best" else setting
             found = kept_worst_case(setting, progress=told, anew=anew)
     kept = None if out is None else record(found)
-    _show(found, details=details, out=out, kept=kept, format=format)
+    _show(found, details=details, out=out, kept=kept, format=format, rest="What is assumed, and a short proof")
 
 
 def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
@@ -195,7 +195,7 @@ def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
     _show(read(file), details=details, out=None, kept=None, format=format)
 
 
-def _show(found: Any, *, details: bool, out: Path | None, kept: Any, format: Format) -> None:
+def _show(found: Any, *, details: bool, out: Path | None, kept: Any, format: Format, rest: str = "") -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
 
     show_study(
@@ -206,7 +206,7 @@ def _show(found: Any, *, details: bool, out: Path | None, kept: Any, format: For
         shown=[found],
         table=tables_sharp.worst,
         details=details,
-        rest="What is assumed, and a short proof",
+        rest=rest,
         kept=kept,
         allow_nan=False,
     )
