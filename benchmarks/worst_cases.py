@@ -40,7 +40,7 @@ def cells(file: Path, *, most: int = 200, tell: Callable[[str], None] = lambda w
 
 
 def sheet(known: list[dict[str, Any]]) -> Sheet:
-    """The table of `cells`; a cell that is missing has no row, and one without an answer says so."""
+    """The table of `cells`; a cell without an answer says so, and those that are missing stand below."""
     rows = []
     for cell in sorted(known, key=lambda one: (METHODS.index(one["method"]), one["E"], one["T"])):
         if "error" in cell:
@@ -49,6 +49,13 @@ def sheet(known: list[dict[str, Any]]) -> Sheet:
             width = cell["upper"] - cell["lower"]
             ends = [f"{cell['lower']:.9f}", f"{cell['upper']:.9f}", f"{width:.0e}", number(cell["seconds"])]
         rows.append((cell["method"], str(cell["E"]), str(cell["T"]), *ends))
-    wanted = len(METHODS) * len(LOCAL_STEPS) * len(ROUNDS)
-    title = f"F(x_T) - F* for eta = {ETA}, L = R = G = 1 and every N >= 2: {len(known)} of {wanted} cells"
-    return Sheet(title, ("method", "E", "T", "attained", "proved", "width", "CPU seconds"), tuple(rows))
+    wanted = [*product(METHODS, LOCAL_STEPS, ROUNDS)]
+    title = f"F(x_T) - F* for eta = {ETA}, L = R = G = 1 and every N >= 2: {len(known)} of {len(wanted)} cells"
+    there = {(cell["method"], cell["E"], cell["T"]) for cell in known}
+    missing = "; ".join(f"{name}, E = {E}, T = {T}" for name, E, T in wanted if (name, E, T) not in there)
+    return Sheet(
+        title,
+        ("method", "E", "T", "attained", "proved", "width", "CPU seconds"),
+        tuple(rows),
+        note=f"Not solved yet: {missing}." if missing else "",
+    )

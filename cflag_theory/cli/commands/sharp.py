@@ -220,7 +220,8 @@ def _worst_case(
             found = kept_worst_case(setting, progress=told, anew=anew)
     kept = None if out is None else record(found)
     beside = None if eta == "largest" else that_apply(found.setting)
-    _show(found, details=details, out=out, kept=kept, format=format, beside=beside)
+    rest = "What is assumed, and a short proof"
+    _show(found, details=details, out=out, kept=kept, format=format, rest=rest, beside=beside)
 
 
 def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
@@ -231,7 +232,14 @@ def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
 
 
 def _show(
-    found: Any, *, details: bool, out: Path | None, kept: Any, format: Format, beside: Sequence[Any] | None = None
+    found: Any,
+    *,
+    details: bool,
+    out: Path | None,
+    kept: Any,
+    format: Format,
+    rest: str = "",
+    beside: Sequence[Any] | None = None,
 ) -> None:
     """A worst case, and the published bounds beside it where they are asked for."""
     from cflag_theory.cli.tables import sharp as tables_sharp
@@ -249,7 +257,7 @@ def _show(
         shown=[found],
         table=shown,
         details=details,
-        rest="What is assumed, and a short proof",
+        rest=rest,
         kept=kept,
         allow_nan=False,
     )

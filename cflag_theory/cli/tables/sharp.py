@@ -12,7 +12,6 @@ from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 from cflag_theory.studies.worst_cases.published import RECALLED, Compared
 from cflag_theory.studies.worst_cases.ranges import Interval
-from cflag_theory.worstcase.worst import WorstCase
 
 _WIDTH = 100
 # Longer orders are cut in the table; JSON has all of them.
@@ -42,7 +41,7 @@ def worst(found: Shown, *, details: bool) -> None:
     console.print()
     console.table(sheet.head, [(name, number(value)) for name, value in sheet.rows])
     if details:
-        for note in (*sheet.notes, *(found.proof() if isinstance(found, WorstCase) else ())):
+        for note in (*sheet.notes, *getattr(found, "proof", list)()):
             console.say(note)
 
 
