@@ -135,6 +135,20 @@ def first_minute(
     _hand_out("first-minute", [waits_sheet(rows, cores)], {"waits": rows}, format=format, write=write)
 
 
+@app.command("worst-cases")
+def worst_cases(
+    file: Annotated[Path, typer.Option(help="Where cells are kept; those that are there are not solved again.")],
+    most: Annotated[int, typer.Option(min=1, help="Local steps in all, up to 200.")] = 200,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """Exact worst cases of five methods, with their seconds."""
+    from benchmarks.worst_cases import cells, sheet
+
+    known = cells(file, most=most, tell=tell)
+    _hand_out("worst-cases", [sheet(known)], {"cells": known}, format=format, write=write)
+
+
 @app.command()
 def bridge(
     quick: Annotated[bool, typer.Option("--quick", help="Without ResNet-18 and 500 clients, few repetitions.")] = False,

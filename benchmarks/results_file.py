@@ -17,6 +17,7 @@ PARTS = {
     "cpu": "CPU",
     "rate": "A rate study",
     "sweep": "A sweep",
+    "worst-cases": "Exact worst cases",
     "gpu": "GPU",
     "bridge": "The bridge",
     "bridge-gpu": "The bridge on a GPU",

@@ -55,6 +55,7 @@ PACKAGES = (
     "falsify",
     "studies",
     "conform",
+    "worstcase",
     "testing",
     "figures",
     "cli",

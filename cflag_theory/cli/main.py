@@ -18,7 +18,7 @@ from cflag_theory.cli.commands.map import map_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
 from cflag_theory.cli.commands.rate import rate_command
-from cflag_theory.cli.commands.sharp import sharp_command
+from cflag_theory.cli.commands.sharp import check_worst_case, sharp_command
 from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command
 from cflag_theory.cli.commands.sweep import sweep_command
@@ -90,7 +90,8 @@ def verify_command(
         list[str] | None,
         typer.Argument(
             metavar="[FOLDER-OR-PAGE] [ID]...",
-            help="Claim ids; default: all claims. Behind a page of your own, or a folder of pages: its claims.",
+            help="Claim ids; default: all claims. Behind a page of your own, or a folder of pages: its claims. Or a "
+            "worst_case.json of sharp: its proof and its run are checked again.",
             autocompletion=complete_claims,
         ),
     ] = None,
@@ -110,6 +111,9 @@ def verify_command(
     A page is a text file FILE.page: claims with their proofs, or without. Proofs are examined, or looked for; instances
     are drawn from what is said.
     """
+    if claims is not None and len(claims) == 1 and claims[0].endswith(".json"):
+        check_worst_case(Path(claims[0]), details=list_, format=format)
+        return
     if (place := place_of(claims or ())) is not None:
         ids = (claims or ())[1:]
         verify_pages(place, ids, level=level, jobs=jobs, prover=prover, seed=seed, format=format, out=out)

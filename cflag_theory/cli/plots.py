@@ -22,6 +22,7 @@ STORED = (
     "forgetting.json",
     "tasks.json",
     "worst_case.json",
+    "published.json",
 )
 FIGURES = ("series", "curves", "map")
 
@@ -89,7 +90,11 @@ def drawn(stem: str, study: Any) -> dict[str, Any]:
         return {stem: figures.sharp_figure(study["curves"])}
     if stem == "step_sizes":
         planes = {"region": stem, "region_cfl": f"{stem}_cfl"}
-        return {name: figures.step_sizes_figure(study[key]) for key, name in planes.items() if key in study}
+        drawn_as = {name: study[key] for key, name in planes.items() if key in study}
+        return {
+            name: (figures.sharp_plane_figure if "true" in plane else figures.step_sizes_figure)(plane)
+            for name, plane in drawn_as.items()
+        }
     if stem == "tasks":
         return {f"tasks_{as_file_name(one['title'])}": figures.tasks_figure(one) for one in study}
     if stem == "forgetting":

@@ -26,6 +26,8 @@ _HOME = {
     "Picture": "style",
     "save": "style",
     "sharp_figure": "sharp",
+    "published_figure": "worst_case",
+    "sharp_plane_figure": "worst_case",
     "worst_case_figure": "worst_case",
     "step_sizes_figure": "step_sizes",
     "curves_figure": "sweep",

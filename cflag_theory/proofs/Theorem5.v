@@ -26,8 +26,8 @@ Definition bias_below : Prop := forall w t,
 
 (** Y = (exp(c L E) - 1) / L, and C of cflag.thm5. *)
 Definition Y : R := (exp (c * L * INR E) - 1) / L.
-Definition C : R := 32 * (f x0 - f_least) * L * Y * (1 + sqrt m) / (alpha * (1 - sqrt m) * (1 - sqrt m))
-  + 4 * (Y * norm d (grad_current P x0) / (alpha * (1 - sqrt m))) ^ 2.
+Definition C : R := 24 * (f x0 - f_least) * L * Y * (1 + sqrt m) / (alpha * (1 - sqrt m) * (1 - sqrt m))
+  + 12 / 5 * (Y * norm d (grad_current P x0) / (alpha * (1 - sqrt m))) ^ 2.
 
 Lemma least_of_part : forall n k a, (0 < k)%nat -> (k <= n)%nat -> least n a <= sum k a / INR k.
 Proof.
@@ -135,34 +135,25 @@ Proof.
   pose proof (first_part W HL (conj A0 A1) Hb Hm HW Range Reg Smooth Below Bias Mean) as First.
   fold mu rho reach in First.
   set (gap := (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2) in *.
-  assert (0 <= gap) by (unfold gap; apply pow2_ge_0).
   assert (AW : 0 < alpha * rho * INR W) by (repeat apply Rmult_lt_0_compat; lra).
-  assert (0 <= (f x0 - f_least) / (alpha * rho * INR W)).
-  { apply Rmult_le_pos; [pose proof (Below x0); lra | apply Rlt_le, Rinv_0_lt_compat; exact AW]. }
-  assert (First4 : sum W A2 / INR W <= 4 * (f x0 - f_least) / (alpha * rho * INR W) + 4 * gap).
-  { eapply Rle_trans; [exact First|].
-    replace (3 * (f x0 - f_least) / (alpha * rho * INR W)) with (3 * ((f x0 - f_least) / (alpha * rho * INR W)))
-      by (field; lra).
-    replace (4 * (f x0 - f_least) / (alpha * rho * INR W)) with (4 * ((f x0 - f_least) / (alpha * rho * INR W)))
-      by (field; lra). lra. }
-  clear First. rename First4 into First. unfold gap in *.
+  unfold gap in *.
   eapply Rle_trans; [apply (least_of_part T W A2 HW HWT)|].
   eapply Rle_trans; [exact First|].
   unfold C. fold mu d. fold rho. set (F := f x0 - f_least) in *. set (G0 := norm d (grad_current P x0)) in *.
   assert (F0 : 0 <= F) by (unfold F; pose proof (Below x0); lra).
-  replace ((32 * F * L * Y * (1 + mu) / (alpha * rho * rho) + 4 * (Y * G0 / (alpha * rho)) ^ 2) / root)
-    with (32 * F * L * Y * (1 + mu) / (alpha * rho * rho) / root + 4 * (Y * G0 / (alpha * rho)) ^ 2 / root)
+  replace ((24 * F * L * Y * (1 + mu) / (alpha * rho * rho) + 12 / 5 * (Y * G0 / (alpha * rho)) ^ 2) / root)
+    with (24 * F * L * Y * (1 + mu) / (alpha * rho * rho) / root + 12 / 5 * (Y * G0 / (alpha * rho)) ^ 2 / root)
       by (field; lra).
   assert (AR : 0 < alpha * rho) by (apply Rmult_lt_0_compat; assumption).
   apply Rplus_le_compat.
-  - replace (4 * F / (alpha * rho * INR W)) with (4 * F / (alpha * rho * rho * INR W * root) * (rho * root))
+  - replace (3 * F / (alpha * rho * INR W)) with (3 * F / (alpha * rho * rho * INR W * root) * (rho * root))
       by (field; lra).
-    replace (32 * F * L * Y * (1 + mu) / (alpha * rho * rho) / root)
-      with (4 * F / (alpha * rho * rho * INR W * root) * (8 * L * INR W * Y * (1 + mu))) by (field; lra).
+    replace (24 * F * L * Y * (1 + mu) / (alpha * rho * rho) / root)
+      with (3 * F / (alpha * rho * rho * INR W * root) * (8 * L * INR W * Y * (1 + mu))) by (field; lra).
     apply Rmult_le_compat_l; [|exact NotSmall].
     apply Rmult_le_pos; [lra | apply Rlt_le, Rinv_0_lt_compat; repeat apply Rmult_lt_0_compat; lra].
-  - apply Rle_trans with (4 * (Y * G0 / (alpha * rho)) ^ 2 / (root * root)).
-    + replace (4 * (Y * G0 / (alpha * rho)) ^ 2 / (root * root)) with (4 * (Y / root * (G0 / (alpha * rho))) ^ 2)
+  - apply Rle_trans with (12 / 5 * (Y * G0 / (alpha * rho)) ^ 2 / (root * root)).
+    + replace (12 / 5 * (Y * G0 / (alpha * rho)) ^ 2 / (root * root)) with (12 / 5 * (Y / root * (G0 / (alpha * rho))) ^ 2)
         by (field; lra).
       apply Rmult_le_compat_l; [lra|]. apply pow_incr.
       assert (G1 : 0 <= G0 / (alpha * rho)) by (apply Rmult_le_pos;

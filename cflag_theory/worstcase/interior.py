@@ -14,17 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.worstcase.programme import Conditions
 
 #: Ridges that are tried in turn where the matrix of the normal equations is not numerically positive definite.
 _RIDGES = (1e-15, 1e-13, 1e-11, 1e-9)
 #: How far towards the boundary a step goes, and below which length a step is replaced by one towards the centre.
 _NEAR, _SHORT = 0.97, 0.1
+#: Residuals of multipliers that prove something.
+_EXACT = 1e-9
 #: Values beyond this are taken for those of an unbounded program.
 FAR = 1e7
-#: Gap at which an iterate is kept, from which a program with more conditions can start.
-_KEEP = 0.05
+#: Slacks of new conditions, in roots of the mean product: less, and steps are short; more, and they are lost.
+_SLACK = 0.1
+#: Of the mean product that new conditions get: the first with which the multipliers stay feasible.
+_SHARES = (1.0, 0.1, 0.01, 1e-3, 1e-4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +44,14 @@ class Iterate:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The best iterate, multipliers of the unscaled conditions, and how far it is from a solution."""
+    """The best iterate, the values of both programs there, its gap, and how far it is from a solution."""
 
     value: float
     dual: float
-    grams: list[Array]
-    multipliers: Array
-    values: Array
+    iterate: Iterate
+    gap: float
     accuracy: float
     unbounded: bool
-    #: An early, well centred iterate.
-    early: Iterate | None
 
 
 def _inverse(A: Array) -> Array:
@@ -166,20 +167,32 @@ def begin(rows: Conditions) -> Iterate:
     )
 
 
-def widened(rows: Conditions, early: Iterate, known: Array) -> Iterate:
-    """An iterate of a program with fewer conditions; `known` has its multipliers, and 0 for new conditions."""
-    size = max(1, sum(rows.sizes))
-    mu = sum(float((x * z).sum()) for x, z in zip(early.X, early.Z, strict=True)) / size
-    s = np.maximum(rows.b - rows.apply(early.X) - rows.F @ early.v, 0.03)
-    y = np.where(known > 0, known / rows.scale, mu / s)
-    return Iterate(early.X, early.Z, np.maximum(s, mu / y), y, early.v)
+def widened(rows: Conditions, last: Iterate, at: Ints) -> Iterate:
+    """Where a program with more conditions starts; `at` says which of them the iterate's are."""
+    mu = _mean_product(last)
+    s = np.maximum(rows.b - rows.apply(last.X) - rows.F @ last.v, _SLACK * np.sqrt(mu))
+    s[at] = last.s
+    for share in _SHARES:
+        y = share * mu / s
+        y[at] = last.y
+        # The multipliers stay feasible: what steps must still repair makes them short.
+        weighted = rows.F * (y**2)[:, None]
+        lacking = rows.F.T @ y
+        lacking[-1] -= 1
+        y -= weighted @ np.linalg.lstsq(rows.F.T @ weighted, lacking, rcond=1e-14)[0]
+        Z = rows.adjoint(y)
+        if (y > 0).all() and all(np.linalg.eigvalsh(z)[0] > 0 for z in Z if len(z)):
+            return Iterate(last.X, Z, s, y, last.v)
+    y = mu / s
+    y[at] = last.y
+    return Iterate(last.X, last.Z, s, y, last.v)
 
 
 def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 120) -> Solved:
     """Solve to this gap and these residuals, or as far as it goes: see `Solved.accuracy`."""
     now, c = start, np.zeros(rows.F.shape[1])
     c[-1] = 1
-    best, best_score, early, scores = now, np.inf, None, []
+    best, best_score, best_gap, scores = now, np.inf, np.inf, []
     unbounded = False
     for iteration in range(limit):
         mu = _mean_product(now)
@@ -188,17 +201,12 @@ def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 12
             newton = _Newton(rows, now, c, mu)
         except (np.linalg.LinAlgError, ValueError):
             break
-        error = max(
-            np.abs(newton.rp).max(),
-            np.abs(newton.rf).max(),
-            *(np.abs(one).max() for one in newton.Rd if one.size),
-        )
-        score = max(gap, float(error))
+        dual_error = float(max(np.abs(newton.rf).max(), *(np.abs(one).max() for one in newton.Rd if one.size)))
+        error = max(float(np.abs(newton.rp).max()), dual_error)
+        score = max(gap, error)
         if score < best_score:
-            best, best_score = now, score
-        if gap < _KEEP and early is None:
-            early = Iterate(now.X, now.Z, now.s, now.y * rows.scale, now.v)
-        if gap < tolerance * (1 + abs(now.v[-1])) and error < 10 * tolerance:
+            best, best_score, best_gap = now, score, gap
+        if gap < tolerance * (1 + abs(now.v[-1])) and error < tolerance and dual_error < _EXACT:
             break
         if np.abs(now.v).max() > FAR:
             unbounded = True
@@ -213,6 +221,9 @@ def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 12
             lengths = newton.lengths(step)
             after = _mean_product(_moved(now, step, *lengths))
             sigma = min(1.0, max(1e-6, (after / mu) ** 2)) if min(lengths) > _SHORT else 0.5
+            if error > gap:
+                # The gap must not fall before the residuals do: steps would be short from then on.
+                sigma = max(sigma, 0.3)
             step = newton.direction(sigma, step.X, step.Z, step.s * step.y)
             lengths = newton.lengths(step)
             if min(lengths) < _SHORT:
@@ -226,13 +237,4 @@ def interior(rows: Conditions, tolerance: float, start: Iterate, limit: int = 12
         if max(lengths) < 0.06 and best_score < 1e-5:
             break
         now = _moved(now, step, *lengths)
-    return Solved(
-        float(best.v[-1]),
-        float(rows.b @ best.y),
-        best.X,
-        best.y * rows.scale,
-        best.v,
-        best_score,
-        unbounded,
-        early,
-    )
+    return Solved(float(best.v[-1]), float(rows.b @ best.y), best, best_gap, best_score, unbounded)

@@ -1,21 +1,19 @@
-"""Rows of the algorithm table as worst-case problems: what `kernels.reference` does, with vectors as unknowns.
-
-Covered is what is linear in past gradients: full local gradients, tracking, control variates, proximal terms, momentum
-and server rates, with all clients in every round.
-"""
+"""A method and hypotheses as a worst-case problem, with vectors as unknowns that `playing` plays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import cycle
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.algorithms import CONSTANT, CONTROL, NO_PAST, PRINTED, TRACKING, Algorithm
+from cflag_theory.kernels.algorithms import CONSTANT, DELAYED, EXACT, NO_PAST, PRINTED, Algorithm
 from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
-from cflag_theory.worstcase.model import Function, Problem
-from cflag_theory.worstcase.tracing import Traced
+from cflag_theory.worstcase.model import Problem
+from cflag_theory.worstcase.playing import Method, Mix, World, play
 from cflag_theory.worstcase.vectors import Form, NotLinear, Vector, square
 
 CONVEX, STRONGLY_CONVEX, SMOOTH = CLASSES = ("convex", "strongly-convex", "smooth")
@@ -40,6 +38,18 @@ class Setting:
     heterogeneity: Fraction = Fraction(1)
     measure: str = VALUE
     clients: int = 2
+    #: Maximise what the measure grows by from x_0 to x_T.
+    growth: bool = False
+    #: S clients of N, drawn in a round; None: all.
+    participants: int | None = None
+    #: Components of a client, and which is refreshed at k = 1, ..., E - 1; default: in turn.
+    components: int = 1
+    order: tuple[int, ...] = ()
+    #: Of C-FLAG's memory: alpha, default 1 / (L (1 + bias)); ||b_t||^2 <= bias ||grad f(x_t)||^2; and the mean of
+    #: ||grad g_i(x_t)||^2 is at most ratio^2 ||grad f(x_t)||^2.
+    alpha: Fraction | None = None
+    bias: Fraction = Fraction(0)
+    ratio: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         for name, value, known in (("class", self.kind, CLASSES), ("measure", self.measure, MEASURES)):
@@ -65,19 +75,99 @@ class Setting:
                 f"measure {self.measure!r} is unbounded for smooth functions that need not be convex: use grad or "
                 "min-grad"
             )
+        if self.growth and (self.kind == SMOOTH or self.measure == LEAST):
+            raise InvalidInput("only convex functions' f, distance and grad are asked for growth: use one of them")
+        if self.order == () and self.components > 1:
+            object.__setattr__(self, "order", tuple(k % self.components for k in range(self.E - 1)))
+        self._check_row()
+
+    def _check_row(self) -> None:
         row = self.row
-        if row.memory or row.adaptive != CONSTANT or row.server == PRINTED or row.past != NO_PAST:
+        if (
+            row.adaptive != CONSTANT
+            or row.server == PRINTED
+            or row.past not in (NO_PAST, EXACT)
+            or row.information_loss
+        ):
             raise NotLinear(
-                f"the worst case of {row.name!r} is not covered: it uses memory, past objectives, or rates that are "
+                f"the worst case of {row.name!r} is not covered: it uses models of past objectives, or rates that are "
                 "adapted to the round"
             )
+        if isinstance(row, OwnAlgorithm) and row.memory:
+            raise NotLinear(f"the worst case of {row.name!r} is not covered: a server of your own takes no memory here")
         if isinstance(row, OwnAlgorithm) and self.L != 1:
             raise InvalidInput(f"L is {self.L}: for steps of your own use units in which it is 1")
+        if self.bias > 0 and not row.memory:
+            raise InvalidInput(f"{row.name!r} has no memory: leave out its bias")
+        if (row.memory or self.components > 1) and self.kind != SMOOTH:
+            raise InvalidInput("memory and components are covered for class 'smooth' and min-grad or grad: use these")
+        if row.past != NO_PAST and (self.kind == SMOOTH or not row.weights.exact):
+            raise InvalidInput("past objectives are covered for convex functions and weights that are fractions")
+        if self.components > 1 and row.estimator != DELAYED:
+            raise InvalidInput(f"{row.name!r} takes full gradients: components are for c_flag and fedtrack")
+        if (
+            row.estimator == DELAYED
+            and self.components > 1
+            and (len(self.order) != self.E - 1 or not all(0 <= j < self.components for j in self.order))
+        ):
+            raise InvalidInput(f"order is {self.order}: give E - 1 = {self.E - 1} components from 0 on")
+        if isinstance(row, Method) and row.implicit and (row.correction != "none" or row.past != NO_PAST):
+            raise InvalidInput("proximal steps go with no correction and no past: leave it out")
+        S = self.participants
+        if S is not None and not (is_integer(S) and 1 <= S <= self.clients):
+            raise InvalidInput(f"S is {S!r}: use a whole number from 1 to N = {self.clients}")
+        one_round = self.T == 1 and self.measure == DISTANCE and not isinstance(row, OwnAlgorithm)
+        if (self.drawn > 0 and not (one_round or self.families)) or (self.growth and S is not None):
+            raise NotLinear(
+                "where only some clients take part, covered are the expected distance after one round, and for S = 1 "
+                "of fedavg, local_gd and fedprox the distance after two rounds and f after one, with heterogeneity"
+            )
+
+    @property
+    def families(self) -> bool:
+        """Whether it is a problem of `drawing`."""
+        plain = type(self.row) is Algorithm and self.row.correction == "none" and self.row.momentum == 0
+        plain = plain and self.row.past == NO_PAST and not self.row.memory and self.components == 1
+        last = 2 if self.measure == DISTANCE else 1 if self.measure == VALUE else 0
+        several = self.T > 1 or self.measure == VALUE
+        few = self.participants == 1 and self.clients > 1 and several and last >= self.T
+        return few and plain and self.kind != SMOOTH and self.heterogeneity > 0
+
+    @property
+    def drawn(self) -> Fraction:
+        """What the clients' deviations add to E ||x_1||^2: S of N are drawn without replacement."""
+        S, N = self.participants, self.clients
+        return Fraction(0) if S is None or N == 1 else Fraction(N - S, S * (N - 1))
+
+    @property
+    def functions(self) -> int:
+        """Functions of a client: its components, or its objectives of all rounds."""
+        return self.T if self.row.past != NO_PAST else self.components
+
+    def weights(self, t: int) -> tuple[Fraction, ...]:
+        """Of these functions in round t, from 0 on."""
+        if self.row.past == NO_PAST:
+            return (Fraction(1, self.components),) * self.components
+        found = self.row.weights if self.row.window is None else replace(self.row.weights, window=self.row.window)
+        return tuple(map(Fraction, found.at(t + 1)))
+
+    def world(self, functions: list[Any], past: Any, bias: Any, number: Callable[[Any], Any] = Fraction) -> World:
+        """Of unknown functions, or of explicit ones with floats as weights."""
+        weights = [[number(one) for one in self.weights(t)] for t in range(self.T)]
+        rounds = [Mix(some, functions[: len(some)]) for some in weights]
+        return World(rounds, None if past is None else Mix((1,), (past,)), bias)
+
+    def play(self, world: World, x: Any) -> tuple[list[Any], Any]:
+        """The rounds in it, from x; with L = 1."""
+        alpha = 1 / (1 + self.bias) if self.alpha is None else self.alpha * self.L
+        row = replace(self.row, proximal=Fraction(self.row.proximal) / self.L)
+        order = self.order or (0,) * (self.E - 1)
+        return play(row, world, x, step=self.step, alpha=alpha, E=self.E, T=self.T, order=order)
 
     @property
     def apart(self) -> bool:
-        """Whether clients differ at all."""
-        return self.clients > 1 and self.heterogeneity > 0
+        """Whether clients, or a client's objectives of several rounds, differ at all."""
+        return (self.clients > 1 or self.row.past != NO_PAST) and self.heterogeneity > 0
 
     @property
     def unit(self) -> Fraction:
@@ -122,75 +212,89 @@ class Setting:
         }[self.kind]
         if self.kind == SMOOTH:
             start = f"F(x_0) - F(x_T) <= {self.radius}"
+            if self.row.memory:
+                start = f"f(x_0) - f(x_T) <= {self.radius}"
+                return (
+                    words,
+                    start,
+                    f"the mean of ||grad g_i(x_t)||^2 is at most {self.ratio**2} ||grad f(x_t)||^2",
+                    f"||b_t||^2 <= {self.bias} ||grad f(x_t)||^2",
+                )
             spread = f"the mean of ||grad f_i(x_t) - grad F(x_t)||^2 is at most {self.heterogeneity} at every x_t"
         else:
             start = f"||x_0 - x*|| <= {self.radius}"
             spread = f"the mean of ||grad f_i(x*)||^2 is at most {self.heterogeneity}"
+            if self.row.past != NO_PAST:
+                spread += ", over clients and, with the weights of the last round, the objectives of all rounds"
         return (words, start, spread) if self.clients > 1 else (words, start)
 
 
 def pose(setting: Setting) -> Problem:
     """The problem, in units of L = 1 and of `Setting.unit`."""
     problem, smooth = Problem(min(setting.clients, 2)), setting.kind == SMOOTH
-    # Clients that do not differ at x* may still do so elsewhere.
-    function = problem.function(setting.curvature)
+    functions = [problem.function(setting.curvature) for _ in range(setting.functions)]
+    past = problem.function(setting.curvature, clients=False) if setting.row.memory else None
+
+    def bias(t: int, at: Vector) -> Vector:
+        if setting.bias == 0:
+            return Vector()
+        found = problem.vector(own=False)
+        problem.at_most(square(found) - setting.bias * square(at), name=f"the bias at x_{t}")
+        problem.biases.append(found)
+        return found
+
+    world = setting.world(functions, past, bias)
     start, spread = setting.bounds
     x = Vector() if smooth else problem.vector(own=False)
-    iterates = problem.shared = [x, *play(setting, function, x)]
+    if smooth and setting.components > 1:
+        # Linear terms of sum zero change no mean of the table: the components may have the same gradient at x_0.
+        gradient = problem.vector()
+        for function in functions:
+            function.at(x, gradient)
+    iterates, problem.ends = setting.play(world, x)
+    problem.shared = iterates = [x, *iterates]
+    objective = world.objective
     if smooth:
-        for at in iterates[:-1]:
-            apart = square(function.gradient(at).deviation)
-            if setting.clients > 1:
-                problem.at_most(apart, spread)
-        problem.at_most(function.value(x) - function.value(iterates[-1]), start)
-    measures = _measures(setting, function, iterates)
+        for t, at in enumerate(iterates[:-1]):
+            current = world.rounds[t].gradient(at)
+            if past is not None:
+                of_past = square(past.gradient(at))
+                problem.at_most(square(current) - setting.ratio**2 * of_past, name=f"the ratio at x_{t}")
+            elif setting.clients > 1:
+                problem.at_most(square(current.deviation), spread, f"heterogeneity at x_{t}")
+        problem.at_most(objective.value(x) - objective.value(iterates[-1]), start, "the start")
+    measures = _measures(setting, objective, iterates, problem.ends)
+    if setting.growth:
+        measures = [measures[0] - _measures(setting, objective, iterates[:1], x)[0]]
     if not smooth:
-        at_best = problem.minimizer(function, apart=setting.apart)
-        problem.at_most(square(x), start)
+        at_best = _minimum(setting, problem, objective)
+        problem.at_most(square(x), start, "the start")
         if setting.apart:
-            problem.at_most(at_best, spread)
-        if setting.measure == VALUE:
-            measures = [measures[0] - function.value(Vector())]
+            problem.at_most(at_best, spread, "heterogeneity at x*")
+        if setting.measure == VALUE and not setting.growth:
+            measures = [measures[0] - objective.value(Vector())]
     problem.maximise(*measures)
     return problem
 
 
-def _measures(setting: Setting, function: Function, iterates: list[Vector]) -> list[Form]:
-    if setting.measure == VALUE:
-        return [function.value(iterates[-1])]
-    if setting.measure == DISTANCE:
-        return [square(iterates[-1])]
-    seen = iterates[:-1] if setting.measure == LEAST else iterates[-1:]
-    return [square(function.gradient(at).averaged) for at in seen]
-
-
-def play(setting: Setting, function: Function, x: Vector) -> list[Vector]:
-    """x_1, ..., x_T: the loop of `kernels.reference`, for clients that use their full gradients."""
-    row, step, E = setting.row, setting.step, setting.E
-    own = Traced(row, x, step=step, E=E, T=setting.T) if isinstance(row, OwnAlgorithm) else None
-    W, rate, gamma = (Fraction(value) for value in (row.proximal, row.server_rate, row.momentum))
-    control, momentum = Vector(), Vector()
-    # The row's weight is in units of the user's L.
-    W = W / setting.L
-    found: list[Any] = []
-    for t in range(setting.T):
-        at_start = function.gradient(x)
-        u = Vector()
-        if row.correction == TRACKING:
-            u = at_start.averaged - at_start
-        elif row.correction == CONTROL:
-            u = control.averaged - control
-        local = x
-        for k in range(E):
-            if own is not None and own.local is not None:
-                local = own.step(function, t, k, x, local)
-                continue
-            direction = function.gradient(local) + W * (local - x) + u
-            local = local - step * ((1 - gamma) * direction + gamma * momentum)
-        if row.correction == CONTROL:
-            control = control - control.averaged + (x - local) / (step * E)
-        moved = (local - x).averaged
-        x = own.serve(t, x, moved) if own is not None and own.server is not None else x + rate * moved
-        momentum = (1 - gamma) * at_start.averaged + gamma * momentum
-        found.append(x)
+def _minimum(setting: Setting, problem: Problem, objective: Mix) -> Form:
+    """x* = 0, where the objective's mean gradient is 0; returns the mean of the squared gradients there."""
+    # With G = 0 every gradient there is 0; components have equal ones, since only their mean matters.
+    free = objective.functions[1:] if setting.row.past != NO_PAST and setting.heterogeneity > 0 else ()
+    gradients = [problem.vector(own=setting.apart) for _ in free]
+    rest = sum((w * g.averaged for w, g in zip(objective.weights, gradients, strict=False)), Vector())
+    gradients.append(problem.vector(mean=False, own=setting.apart) - rest / objective.weights[-1])
+    found = Form()
+    for weight, function, gradient in zip(objective.weights, objective.functions, cycle(gradients), strict=False):
+        function.at(Vector(), gradient)
+        found += weight * square(gradient)
     return found
+
+
+def _measures(setting: Setting, objective: Mix, iterates: list[Vector], ends: Vector) -> list[Form]:
+    if setting.measure == VALUE:
+        return [objective.value(iterates[-1])]
+    if setting.measure == DISTANCE:
+        return [square(ends.averaged) + setting.drawn * square(ends.deviation)]
+    seen = iterates[:-1] if setting.measure == LEAST else iterates[-1:]
+    return [square(objective.gradient(at).averaged) for at in seen]

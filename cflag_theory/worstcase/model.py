@@ -80,9 +80,22 @@ class Problem:
     values: int = 0
     functions: list[Function] = field(default_factory=list)
     rows: list[Form] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     measures: list[Form] = field(default_factory=list)
     #: Points that all clients share, in the order of the method.
     shared: list[Vector] = field(default_factory=list)
+    #: What the last of them would be, were it the clients' own.
+    ends: Vector = field(default_factory=Vector)
+    #: Sizes of other Gram matrices than those of means and deviations; and the function value that is 0 then.
+    blocks: list[int] = field(default_factory=list)
+    fixed: int | None = None
+    #: Biases of the memory, round by round.
+    biases: list[Vector] = field(default_factory=list)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the Gram matrices."""
+        return self.blocks or [self.means, self.owns]
 
     def vector(self, *, own: bool = True, mean: bool = True) -> Vector:
         """A free vector, with a mean, a deviation, or both."""
@@ -105,15 +118,10 @@ class Problem:
         self.functions.append(Function(self, Fraction(mu), clients))
         return self.functions[-1]
 
-    def minimizer(self, function: Function, *, apart: bool = True) -> Form:
-        """x* = 0, where the mean gradient is 0; returns the mean of the squared gradients, each 0 unless `apart`."""
-        gradient = self.vector(mean=False, own=apart)
-        function.at(Vector(), gradient)
-        return square(gradient)
-
-    def at_most(self, form: Form, limit: Fraction | int = 0) -> None:
-        """Assume that the form is at most `limit`."""
+    def at_most(self, form: Form, limit: Fraction | int = 0, name: str = "") -> None:
+        """Assume that the form is at most `limit`; the name is for people."""
         self.rows.append(form.below(limit))
+        self.names.append(name)
 
     def maximise(self, *measures: Form) -> None:
         """Ask for the largest possible least one of these."""

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import zip_longest
 
 import numpy as np
 
 from cflag_theory.kernels.engines.cpu.pair_products import add_pair_products
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.worstcase.model import Problem
-from cflag_theory.worstcase.vectors import Pair, Vector
+from cflag_theory.worstcase.vectors import Form, Pair, Vector
 
 
 class Points:
     """Where the functions of a problem are asked, as arrays."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.sizes = problem, (problem.means, problem.owns)
+        self.problem, self.sizes = problem, problem.sizes
         self.x = [self._rows([x for x, _, _ in one.points]) for one in problem.functions]
         self.g = [self._rows([g for _, g, _ in one.points]) for one in problem.functions]
         self.values = [np.array([value for _, _, value in one.points]) for one in problem.functions]
@@ -33,7 +34,7 @@ class Points:
         """Vectors by their means, and by their deviations."""
         found = [np.zeros((len(vectors), size)) for size in self.sizes]
         for row, vector in enumerate(vectors):
-            for part, known in zip(found, (vector.mean, vector.own), strict=True):
+            for part, known in zip(found, (vector.mean, vector.own), strict=False):
                 for k, value in known.items():
                     part[row, k] = value
         return found
@@ -76,7 +77,7 @@ class Conditions:
         self.pairs, self.sizes = len(pairs), points.sizes
         chosen: Ints = np.array(pairs, dtype=np.int64).reshape(self.pairs, 3)
         #: Points and gradients of all functions, and which of these rows a pair condition is about.
-        self.V = [np.concatenate(points.stacked(part)) for part in (0, 1)]
+        self.V = [np.concatenate([np.zeros((0, size)), *points.stacked(k)]) for k, size in enumerate(points.sizes)]
         self.rows: Ints = np.zeros((len(pairs), 4), dtype=np.int64)
         first = 0
         self.W: list[Array] = [np.zeros((len(pairs), 3, size)) for size in points.sizes]
@@ -95,7 +96,9 @@ class Conditions:
             F[at, points.values[q][i]] -= 1
         self.dense: list[Array] = [
             np.array([_matrix(part, size) for part in parts])
-            for parts, size in zip(zip(*((form.M, form.D) for form, _ in forms), strict=True), self.sizes, strict=True)
+            for parts, size in zip(
+                zip(*(_parts(form, len(self.sizes)) for form, _ in forms), strict=True), self.sizes, strict=True
+            )
         ]
         for row, (form, t) in enumerate(forms, start=len(pairs)):
             F[row, -1] = t
@@ -104,7 +107,7 @@ class Conditions:
         a, b, c = coefficients.T
         half, none = np.full(len(pairs), 0.5), np.zeros(len(pairs))
         self.O = np.array([[a, b / 2, half], [b / 2, c, none], [half, none, none]]).transpose(2, 0, 1)
-        known = {int(values[0]) for values in points.values}
+        known = {int(values[0]) for values in points.values} | {problem.fixed}
         self.free = [k for k in range(problem.values + 1) if k not in known]
         self.F = F[:, self.free]
         self.b = np.array([0.0] * len(pairs) + [-float(form.constant) for form, _ in forms])
@@ -150,6 +153,10 @@ class Conditions:
                 B[row, :k] += ((R @ T) * W).sum(1).reshape(k, 3).sum(1)
                 B[row, k:] += (dense * T).sum((1, 2))
         return np.asarray(np.tril(B) + np.tril(B, -1).T)
+
+
+def _parts(form: Form, count: int) -> list[Mapping[Pair, Fraction]]:
+    return [part or {} for part, _ in zip_longest(form.parts, range(count))][:count]
 
 
 def _matrix(part: Mapping[Pair, Fraction], size: int) -> Array:

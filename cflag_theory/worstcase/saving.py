@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,41 +15,69 @@ import numpy as np
 
 from cflag_theory.errors import CflagError, InvalidInput, OutputError
 from cflag_theory.files import write_text
-from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels.algorithms import NO_PAST, Algorithm
+from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.engines.codegen.cache import cache_folder, source_hash
 from cflag_theory.reading import read_json
-from cflag_theory.worstcase.attaining import Attained, WorstFunction, along, measured, run, slices
+from cflag_theory.worstcase.attaining import Attained, along, measured, require_ratio, run, slices
 from cflag_theory.worstcase.certificate import Certificate, faults
+from cflag_theory.worstcase.hulls import WorstFunction
 from cflag_theory.worstcase.methods import Setting, pose
+from cflag_theory.worstcase.playing import Method
 from cflag_theory.worstcase.threads import one_thread
 from cflag_theory.worstcase.worst import WorstCase, solve_setting
 
-#: Of an algorithm's row, what the worst case depends on.
-_ROW = ("name", "estimator", "correction", "proximal", "server_rate", "momentum")
-_NUMBERS = ("eta", "L", "mu", "radius", "heterogeneity")
+#: Of an algorithm's row, what the worst case depends on, numbers first.
+_ROW = ("proximal", "server_rate", "momentum", "name", "estimator", "correction", "memory", "past")
+_METHOD = ("buffer", "option", "implicit", "kept")
+_NUMBERS = ("eta", "L", "mu", "radius", "heterogeneity", "bias", "ratio")
 
 
 def record(found: WorstCase) -> dict[str, Any]:
     """All that `recheck` needs, beside what people want to know."""
     attained = found.attained
+    if attained is None or found.setting.families:
+        return found.to_json() | {"setting": _described(found.setting)}
     functions = {
         "mu": attained.functions[0].mu,
         "clients": [{name: getattr(one, name).tolist() for name in ("z", "h", "tilt")} for one in attained.functions],
         "start": attained.iterates[0].tolist(),
+        "biases": attained.biases.tolist(),
     }
-    curves = slices(attained.functions, attained.iterates) | {"rounds": along(found.setting, attained)}
+    curves = slices(found.setting, attained.functions, attained.iterates) | {"rounds": along(found.setting, attained)}
     return {**found.to_json(), "setting": _described(found.setting), "functions": functions, "curves": curves}
 
 
 def _described(setting: Setting) -> dict[str, Any]:
-    numbers = {name: str(getattr(setting, name)) for name in _NUMBERS}
-    row: dict[str, Any] = {
-        name: value if isinstance(value := getattr(setting.row, name), str) else str(value) for name in _ROW
-    }
-    if setting.row.own:
-        row |= {"own": setting.row.own}
-    others = {name: value for name, value in asdict(setting).items() if name not in (*_NUMBERS, "row")}
-    return {"row": row, **numbers, **others}
+    row, known = setting.row, (*_ROW, *_METHOD) if isinstance(setting.row, Method) else _ROW
+    described = {name: _plain(getattr(row, name)) for name in known} | row.own
+    if row.past != NO_PAST:
+        described["weights"] = [[str(value) for value in setting.weights(t)] for t in range(setting.T)]
+    settings = {one.name: _plain(getattr(setting, one.name)) for one in fields(setting) if one.name != "row"}
+    return {"row": described, **settings}
+
+
+def _plain(value: Any) -> Any:
+    return (
+        value if isinstance(value, str | bool | int | None) else list(value) if isinstance(value, tuple) else str(value)
+    )
+
+
+def _setting(data: Mapping[str, Any]) -> Setting:
+    """What `_described` wrote."""
+    described = dict(data)
+    row: dict[str, Any] = dict(described.pop("row"))
+    if "own" in row:
+        raise InvalidInput(f"{row['name']!r} is your own method, and its file is not kept here: solve it again")
+    if "weights" in row:
+        row["weights"] = RoundWeights("given", given=[[Fraction(one) for one in given] for given in row["weights"]])
+    for name in (*_ROW[:3], *_METHOD[:1]):
+        if name in row:
+            row[name] = Fraction(row[name])
+    for name in (*_NUMBERS, "alpha"):
+        described[name] = None if described[name] is None else Fraction(described[name])
+    described["order"] = tuple(described["order"])
+    return Setting((Method if "option" in row else Algorithm)(**row), **described)
 
 
 def recheck(data: Mapping[str, Any]) -> WorstCase:
@@ -61,13 +89,9 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
         The record is none, its certificate proves nothing, or its functions do not keep the hypotheses.
     """
     try:
-        described = dict(data["setting"])
-        row: dict[str, Any] = dict(described.pop("row"))
-        if "own" in row:
-            raise InvalidInput(f"{row['name']!r} is your own method, and its file is not kept here: solve it again")
-        row |= {name: Fraction(row[name]) for name in _ROW[3:]}
-        numbers: dict[str, Any] = {name: Fraction(described.pop(name)) for name in _NUMBERS}
-        setting = Setting(row=Algorithm(**row), **numbers, **described)
+        setting = _setting(data["setting"])
+        if setting.families:
+            raise InvalidInput("the functions of draws over several rounds are not kept: solve it again")
         given = data["functions"]
         functions = tuple(
             WorstFunction(
@@ -80,6 +104,7 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
             for one in given["clients"]
         )
         start = np.array(given["start"], dtype=float)
+        biases = np.array(given["biases"], dtype=float).reshape(-1, len(start))
         certificate, seconds = Certificate.from_json(data["certificate"]), float(data["seconds"])
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         if isinstance(error, CflagError):
@@ -89,7 +114,9 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
     if wrong:
         raise InvalidInput(f"the certificate proves nothing: {'; '.join(wrong)}")
     wanted = (len(start),)
-    sound = len(functions) == min(setting.clients, 2) and float(given["mu"]) == float(setting.curvature)
+    wanted_functions = min(setting.clients, 2) * setting.functions + setting.row.memory
+    sound = len(functions) == wanted_functions and len(biases) == (setting.T if setting.bias > 0 else 0)
+    sound = sound and np.isfinite(biases).all() and float(given["mu"]) == float(setting.curvature)
     for one in functions:
         sound = sound and one.z.shape == (len(one.h), *wanted) and one.tilt.shape == wanted and len(one.h) > 0
         sound = sound and all(np.isfinite(part).all() for part in (one.z, one.h, one.tilt, start))
@@ -98,9 +125,10 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
             "the worst functions are not those of this setting: give a file that cflag sharp --out wrote"
         )
     with one_thread():
-        iterates = run(setting, functions, start)
-        value, scale = measured(setting, functions, iterates)
-    return WorstCase(setting, Attained(value, functions, iterates, scale), certificate, value, seconds)
+        iterates, ends = run(setting, functions, start, biases)
+        value, scale = measured(setting, functions, iterates, ends)
+        require_ratio(setting, functions, biases, iterates)
+    return WorstCase(setting, Attained(value, functions, iterates, scale, biases), certificate, value, seconds)
 
 
 def read(path: Path | str) -> WorstCase:
@@ -113,7 +141,7 @@ def kept_worst_case(
 ) -> WorstCase:
     """The worst case, from the user's cache folder if this version has solved it, where it is checked again."""
     # Steps of a user's own are run, and their file may have changed.
-    folder = None if setting.row.own else cache_folder()
+    folder = None if setting.row.own or setting.families else cache_folder()
     sources = source_hash(Path(__file__).parent)
     key = hashlib.sha256(json.dumps([_described(setting), sources], sort_keys=True).encode()).hexdigest()[:24]
     path = None if folder is None else folder / f"worst-{key}.json"

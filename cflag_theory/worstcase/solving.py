@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from cflag_theory.errors import CflagError
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.worstcase.interior import FAR, Iterate, Solved, begin, interior, widened
+from cflag_theory.worstcase.interior import FAR, Solved, begin, interior, widened
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.programme import Conditions, Points
 from cflag_theory.worstcase.threads import one_thread
@@ -21,6 +21,9 @@ from cflag_theory.worstcase.vectors import Form
 _FEW, _CUTS = 12, 25
 #: Of the number of conditions that may be added at once, and of the largest violation that one of them needs.
 _SHARE, _NOTABLE = 0.35, 0.01
+#: Gap at which the first conditions are looked over, by which it falls from one look to the next, and times the goal
+#: beyond which an iterate is given up.
+_COARSE, _FINER, _JAMMED = 0.05, 0.1, 1e3
 #: Residuals and gap, relative to numbers near 1, above which an answer is none; the certificate decides about others.
 _TRUSTED = 1e-3
 #: Sums of squared lengths beyond this have no bound.
@@ -74,7 +77,7 @@ def solve(
         After how many points the functions' points repeat: E of a method with E local steps. The first conditions are
         those between neighbours and between neighbouring rounds.
     progress : callable, optional
-        Called with the value of each relaxed program; these fall to the answer.
+        Called with the value of each relaxed program; they come near to the answer.
 
     Raises
     ------
@@ -109,89 +112,84 @@ def refusal(problem: Problem, found: Solution, period: int = 1) -> Unsolved:
 
 def _recedes(problem: Problem, period: int) -> bool:
     """Whether a measure can grow while all that is assumed keeps its bound 0, among vectors whose squares sum to 1."""
-    without = Problem(problem.clients, problem.means, problem.owns, problem.values, problem.functions)
-    every = Form(
-        {(k, k): Fraction(1) for k in range(problem.means)}, {(k, k): Fraction(1) for k in range(problem.owns)}
-    )
-    without.rows = [every.below(1), *(Form(row.M, row.D, row.values) for row in problem.rows)]
-    without.measures = problem.measures
+    M, D, *others = ({(k, k): Fraction(1) for k in range(size)} for size in problem.sizes)
+    every = Form(M, D, others=tuple(others))
+    without = replace(problem, rows=[every.below(1), *(row.below(row.constant) for row in problem.rows)])
     found = _cut(without, 1e-8, period, None)
     return found.value > max(1e-6, 10 * found.accuracy)
 
 
 def _first(problem: Problem, period: int) -> list[tuple[int, int, int]]:
-    """The first conditions: neighbours, the last point (x*) to all, round starts with the two last shared ones."""
+    """The first conditions: neighbours in both directions, the last point (x*) to all, round starts with x_T."""
     chosen: dict[tuple[int, int, int], None] = {}
     for q, function in enumerate(problem.functions):
         count = len(function.points)
         shared = [i for i, (x, _, _) in enumerate(function.points) if not x.own]
-        for i, step in product(range(count), {1, period - 1, period, period + 1} - {0}):
-            if i + step < count:
-                chosen[q, i, i + step] = chosen[q, i + step, i] = None
-        for i in range(count):
-            if i != count - 1:
-                chosen[q, count - 1, i] = None
-            for j in shared[-2:]:
-                if i != j and (i in shared or i - 1 in shared):
-                    chosen[q, i, j] = chosen[q, j, i] = None
+        both = [(i, i + step) for i, step in product(range(count), {1, period - 1, period} - {0}) if i + step < count]
+        both += [(i, j) for i in shared for j in shared[-2:-1] if i != j]
+        for i, j in both:
+            chosen[q, i, j] = chosen[q, j, i] = None
+        chosen |= dict.fromkeys((q, count - 1, i) for i in range(count - 1))
     return list(chosen)
 
 
 def _cut(problem: Problem, tolerance: float, period: int, progress: Callable[[float], None] | None) -> Solution:
+    """Conditions that are violated are added while the gap falls, so that an iterate is never far from the next one."""
     points = Points(problem)
     pairs = problem.pairs()
-    active = dict.fromkeys(pairs if problem.values <= _FEW else _first(problem, period))
-    early: tuple[Iterate, list[tuple[int, int, int]]] | None = None
-    worst, final = 1.0, len(active) == len(pairs)
+    few = problem.values <= _FEW or not pairs
+    active = dict.fromkeys(pairs if few else _first(problem, period))
+    goal = tolerance if few else max(tolerance, _COARSE)
+    kept: list[tuple[Solved, list[tuple[int, int, int]]]] = []
+    worst = 0.0
     for _ in range(_CUTS):
         which = list(active)
         rows = Conditions(points, which)
-        goal = tolerance if final else max(tolerance, min(1e-4, 0.003 * worst))
-        found = _solved(rows, which, goal, early)
-        early = early if found.early is None else (found.early, which)
+        # An iterate at a gap below the violations is too near to the boundary to go on from.
+        while len(kept) > 1 and kept[-1][0].gap < worst:
+            kept.pop()
+        if kept:
+            last, old = kept[-1]
+            place = {pair: k for k, pair in enumerate(which)}
+            at = np.array([*(place[pair] for pair in old), *range(len(which), len(rows.b))])
+            found = interior(rows, goal, widened(rows, last.iterate, at))
+            if found.accuracy > _JAMMED * goal and not found.unbounded:
+                found = min(found, interior(rows, goal, begin(rows)), key=lambda one: one.accuracy)
+        else:
+            found = interior(rows, goal, begin(rows))
+        kept.append((found, which))
         values = np.zeros(problem.values + 1)
-        values[rows.free] = found.values
+        values[rows.free] = found.iterate.v
         if progress is not None:
-            progress(found.value)
+            progress(found.dual)
         worst, new = 0.0, []
         for q in range(len(problem.functions)):
-            left = points.violations(q, found.grams, values)
+            left = points.violations(q, found.iterate.X, values)
             worst = max(worst, float(left.max()))
             new += [
                 (left[i, j], (q, int(i), int(j)))
                 for i, j in zip(*np.nonzero(left > max(1e-9, tolerance)), strict=True)
                 if (q, int(i), int(j)) not in active
             ]
-        if found.unbounded or (not new and (final or goal == tolerance)) or (worst < tolerance and final):
+        if found.unbounded or (goal == tolerance and not new):
             break
-        # The last programs are solved as accurately as the answer is wanted.
-        final = not new or worst < 30 * tolerance
+        goal = max(tolerance, goal * _FINER)
         new.sort(reverse=True)
         room = max(30, int(len(which) * _SHARE))
         active |= dict.fromkeys(pair for size, pair in new[:room] if size > _NOTABLE * new[0][0])
+    return _solution(rows, which, found, values, worst)
+
+
+def restricted(problem: Problem, pairs: list[tuple[int, int, int]], tolerance: float = 1e-8) -> Solution:
+    """As `solve`, with these pair conditions alone."""
+    rows = Conditions(Points(problem), pairs)
+    found = interior(rows, tolerance, begin(rows))
+    return _solution(rows, pairs, found, np.zeros(problem.values + 1), 0.0)
+
+
+def _solution(
+    rows: Conditions, which: list[tuple[int, int, int]], found: Solved, values: Array, worst: float
+) -> Solution:
     accuracy = np.inf if found.unbounded else max(found.accuracy, worst)
-    return Solution(
-        found.value,
-        found.dual,
-        which,
-        found.multipliers,
-        found.grams,
-        values[:-1],
-        accuracy,
-    )
-
-
-def _solved(
-    rows: Conditions,
-    which: list[tuple[int, int, int]],
-    goal: float,
-    early: tuple[Iterate, list[tuple[int, int, int]]] | None,
-) -> Solved:
-    if early is not None:
-        iterate, old = early
-        known = dict(zip(old, iterate.y, strict=False))
-        multipliers = np.array([*(known.get(one, 0.0) for one in which), *iterate.y[len(old) :]])
-        found = interior(rows, goal, widened(rows, iterate, multipliers))
-        if found.accuracy <= 1e-5 or found.unbounded:
-            return found
-    return interior(rows, goal, begin(rows))
+    multipliers = found.iterate.y * rows.scale
+    return Solution(found.value, found.dual, which, multipliers, found.iterate.X, values[:-1], accuracy)

@@ -9,7 +9,6 @@ from typing import Any
 
 from cflag_theory.kernels.own.algorithms import OF_A_STEP, OwnAlgorithm
 from cflag_theory.kernels.own.functions import Function
-from cflag_theory.worstcase.model import Function as ClientFunction
 from cflag_theory.worstcase.vectors import NotLinear, Vector
 
 #: What would tell clients apart, or their number.
@@ -30,7 +29,7 @@ class Traced:
         first = row.first_state
         self.state = Function("server_state", first).of(start) if callable(first) else copy.deepcopy(first)
 
-    def step(self, function: ClientFunction, t: int, k: int, x_t: Vector, x: Vector) -> Vector:
+    def step(self, function: Any, t: int, k: int, x_t: Vector, x: Vector) -> Vector:
         """x_{k+1} of every client."""
 
         def full(at: Vector) -> Callable[[], Vector]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import zip_longest
 from numbers import Rational
 from typing import Any
 
@@ -22,7 +23,8 @@ class NotLinear(InvalidInput):
     """The method does more with its gradients than add and scale them: its worst case is not covered."""
 
 
-def _mix(u: Mapping[Any, Fraction], a: Fraction, v: Mapping[Any, Fraction], b: Fraction) -> dict[Any, Fraction]:
+def mixed(u: Mapping[Any, Fraction], a: Fraction, v: Mapping[Any, Fraction], b: Fraction) -> dict[Any, Fraction]:
+    """a u + b v, without zeros."""
     out = {key: a * value for key, value in u.items()} if a != 1 else dict(u)
     for key, value in v.items():
         out[key] = out.get(key, 0) + b * value
@@ -46,7 +48,7 @@ class Vector:
                 return self
             raise NotLinear(f"a vector and {other!r} do not add: only vectors do")
         one, by = Fraction(1), Fraction(factor)
-        return Vector(_mix(self.mean, one, other.mean, by), _mix(self.own, one, other.own, by))
+        return Vector(mixed(self.mean, one, other.mean, by), mixed(self.own, one, other.own, by))
 
     def __add__(self, other: Any) -> Vector:
         return self._plus(other, 1)
@@ -68,7 +70,7 @@ class Vector:
                 f"a vector times {type(by).__name__} is not linear in gradients: only numbers may multiply it"
             )
         a = Fraction(by)
-        return Vector(_mix(self.mean, a, {}, a), _mix(self.own, a, {}, a))
+        return Vector(mixed(self.mean, a, {}, a), mixed(self.own, a, {}, a))
 
     __rmul__ = __mul__
 
@@ -99,9 +101,12 @@ class Vector:
 
 
 class Form:
-    """<A, M> + <B, D> + values + constant, as coefficients of M_kl and D_kl (k <= l) and of function values."""
+    """<A, M> + <B, D> + values + constant, as coefficients of M_kl and D_kl (k <= l) and of function values.
 
-    __slots__ = ("D", "M", "constant", "values")
+    `others` are further Gram matrices', those of `drawing`.
+    """
+
+    __slots__ = ("D", "M", "constant", "others", "values")
 
     def __init__(
         self,
@@ -109,17 +114,25 @@ class Form:
         D: Mapping[Pair, Fraction] | None = None,
         values: Mapping[int, Fraction] | None = None,
         constant: Fraction | int = 0,
+        others: tuple[Mapping[Pair, Fraction], ...] = (),
     ) -> None:
         self.M, self.D, self.values, self.constant = M or {}, D or {}, values or {}, Fraction(constant)
+        self.others = others
+
+    @property
+    def parts(self) -> tuple[Mapping[Pair, Fraction], ...]:
+        """The coefficients of every Gram matrix."""
+        return (self.M, self.D, *self.others)
 
     def plus(self, other: Form, by: Fraction | int = 1) -> Form:
         """This form plus a multiple of another."""
         one, by = Fraction(1), Fraction(by)
         return Form(
-            _mix(self.M, one, other.M, by),
-            _mix(self.D, one, other.D, by),
-            _mix(self.values, one, other.values, by),
+            mixed(self.M, one, other.M, by),
+            mixed(self.D, one, other.D, by),
+            mixed(self.values, one, other.values, by),
             self.constant + by * other.constant,
+            tuple(mixed(u or {}, one, v or {}, by) for u, v in zip_longest(self.others, other.others)),
         )
 
     def __add__(self, other: Form) -> Form:

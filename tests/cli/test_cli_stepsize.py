@@ -289,3 +289,16 @@ def test_nothing_is_written_where_nothing_can_be(cflag, tmp_path):
     assert code == 2
     assert "cannot write to the folder" in err
     assert blocked.read_text(encoding="utf-8") == "kept"
+
+
+def test_sharp_steps_stand_beside_the_papers(cflag, tmp_path, monkeypatch):
+    from cflag_theory.studies.stepsize import sharp_steps
+
+    monkeypatch.setattr(sharp_steps, "_POINTS", 4)
+    code, out, _ = cflag("stepsize", "--L", 1, "--m", 0, "--E", 2, "--T", 2, "--sharp", "--out", tmp_path)
+    assert code == 0
+    assert "sharp: gradient tracking" in out
+    kept = json.loads((tmp_path / "step_sizes.json").read_text(encoding="utf-8"))
+    assert kept["sharp"]["c-flag"]["largest"][0] == pytest.approx(2, rel=2e-3)
+    assert "true" in kept["region"]
+    assert cflag("plot", tmp_path, "--out", tmp_path / "again")[0] == 0

@@ -50,7 +50,7 @@ def test_options_reach_the_setting_and_the_file_is_checked_again(cflag, tmp_path
     assert (code, err) == (0, "")
     file = tmp_path / "out" / "worst_case.json"
     assert (tmp_path / "out" / "worst_case.png").exists()
-    code, out, _ = cflag("sharp", "--check", file, "--format", "json")
+    code, out, _ = cflag("verify", file, "--format", "json")
     assert code == 0
     before, after = json.loads(file.read_text()), json.loads(out)
     assert {key: after[key] for key in after} == {key: before[key] for key in after}
@@ -83,7 +83,7 @@ def test_a_changed_file_is_rejected(cflag, tmp_path, keys, to, message):
     data = json.loads((tmp_path / "out" / "worst_case.json").read_text())
     changed(data, *keys, to=to)
     (tmp_path / "other.json").write_text(json.dumps(data))
-    code, out, err = cflag("sharp", "--check", tmp_path / "other.json")
+    code, out, err = cflag("verify", tmp_path / "other.json")
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -118,12 +118,12 @@ def test_what_is_kept_is_used_and_checked_again(cflag, tmp_path, monkeypatch):
     [
         (FEDAVG[:-2], "a worst case needs one --E, --T and --eta: give all three"),
         ((*FEDAVG, "--E", 3), "a worst case needs one --E"),
-        ((*FEDAVG, "--n", 3), "--n does not go with --algorithm and --check: leave it out"),
+        ((*FEDAVG, "--step", "1/2"), "--step does not go with --algorithm: leave it out"),
+        ((*FEDAVG, "--n", 2, "--n", 3), "a worst case needs one --n: give it once"),
         (("sharp", "--T", 3), "--T does not go with the lemmas: add --algorithm, or leave it out"),
-        (("sharp", "--check", "file.json", "--T", 3), "--T does not go with --check: leave it out"),
         ((*FEDAVG[:-1], "a"), "--eta is 'a': use a number such as 1/10 or 0.25"),
         ((*FEDAVG, "--class", "round"), "class 'round' is unknown"),
-        (("sharp", "--algorithm", "c_flag", *FEDAVG[3:]), "the worst case of 'c_flag' is not covered"),
+        (("sharp", "--algorithm", "c_flag_printed", *FEDAVG[3:]), "the worst case of 'c_flag_printed' is not covered"),
         (("sharp", "--algorithm", "adam", *FEDAVG[3:]), "algorithm 'adam' is unknown"),
     ],
 )
@@ -132,3 +132,81 @@ def test_what_makes_no_sense_is_refused_in_one_line(cflag, arguments, message):
     assert (code, out) == (2, "")
     assert err.startswith(f"cflag: {message}")
     assert err.count("\n") == 1
+
+
+def test_published_bounds_stand_beside_the_interval(cflag):
+    assert "No published bound" in cflag("sharp", "--algorithm", "fedavg", "--E", 2, "--T", 2, "--eta", "1/2")[1]
+    code, out, _ = cflag(*FEDAVG)
+    assert code == 0
+    assert "Khaled et al. 2019" in out
+    found = json.loads(cflag(*FEDAVG, "--format", "json")[1])["published"]
+    assert [one["name"] for one in found] == ["Khaled et al. 2019", "Khaled et al. 2020"]
+    assert min(one["factor"] for one in found) > 10
+
+
+def test_all_published_bounds(cflag, tmp_path, monkeypatch):
+    from cflag_theory.studies.worst_cases import published
+
+    monkeypatch.setattr(published, "PUBLISHED", published.PUBLISHED[:1])
+    table = published.table
+    monkeypatch.setattr(published, "table", lambda **more: table(((2, 1),), **more))
+    folder = tmp_path / "bounds"
+    code, out, _ = cflag("sharp", "--published", "--out", folder)
+    assert code == 0
+    assert "Khaled et al. 2019" in out
+    assert {path.name for path in folder.glob("published.*")} == {"published.json", "published.png", "published.svg"}
+    assert cflag("plot", folder, "--out", tmp_path / "again")[0] == 0
+    assert cflag("sharp", "--published", "--T", 3)[0] == 2
+
+
+FILES = {
+    "plain": "def client_step(x, gradient, beta):\n    return x - beta * gradient\n",
+    "tracked": "def client_step(x, gradient, grad_g, grad_g_i, beta):\n"
+    "    return x - beta * (gradient - grad_g_i + grad_g)\n",
+    "pulled": "def client_step(x, x_t, gradient, beta, mu=0.1):\n    return x - beta * (gradient + mu * (x - x_t))\n",
+    "clipped": "def client_step(x, gradient, beta):\n    return x - beta * gradient / max(1, abs(gradient).max())\n",
+    "aliased": "def client_step(x, gradient, beta):\n    y = x\n    y -= beta * gradient\n    return y\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("plain", "of client_step, E = 2, T = 2, eta = 1/10: 0.27878"),
+        ("tracked", "of client_step, E = 2, T = 2, eta = 1/10: 0.27777"),
+        ("pulled", "of client_step, E = 2, T = 2, eta = 1/10: 0.27941"),
+        ("clipped", "bad operand type for abs()"),
+        # Its trace is that of FedAvg: the run on arrays is not.
+        ("aliased", "writes to an array"),
+    ],
+)
+def test_files_of_users_are_traced_and_run(cflag, tmp_path, file, said):
+    path = tmp_path / f"{file}.py"
+    path.write_text(FILES[file])
+    code, out, err = cflag("sharp", "--algorithm", f"{path}:client_step", *FEDAVG[3:])
+    assert code == (0 if file in ("plain", "tracked", "pulled") else 2)
+    assert said in (err if code else out)
+
+
+def test_largest_steps_are_printed(cflag):
+    code, out, _ = cflag("sharp", "--algorithm", "fedtrack", "--E", 2, "--T", 1, "--eta", "largest")
+    assert code == 0
+    assert "does not grow up to eta = 2; at" in out
+    code, out, _ = cflag("sharp", "--algorithm", "fedtrack", "--E", 2, "--T", 1, "--eta", "largest", "--format", "json")
+    assert json.loads(out)["lower"] == "2"
+
+
+def test_a_short_proof_fits_a_screen(cflag):
+    code, out, _ = cflag(*FEDAVG, "--details")
+    assert code == 0
+    assert "the sum of these conditions is: measure <= 0.278" in out
+    assert len(out.splitlines()) <= 30
+
+
+def test_c_flags_round_is_posed_by_options(cflag):
+    code, out, _ = cflag(
+        *("sharp", "--algorithm", "c_flag", "--E", 3, "--T", 2, "--eta", "1/10", "--class", "smooth"),
+        *("--measure", "min-grad", "--n", 2, "--order", "0,1", "--m", "1/4", "--r", "1/2"),
+    )
+    assert code == 0
+    assert "2.290452" in out

@@ -9,6 +9,7 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import own_algorithm
+from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.worstcase.saving import recheck, record
 from cflag_theory.worstcase.vectors import NotLinear
 from cflag_theory.worstcase.worst import worst_case
@@ -49,6 +50,18 @@ def test_a_server_with_a_state_is_traced_over_the_rounds(row):
     assert found.lower <= float(found.upper) <= found.lower + 1e-6
     still = worst_case(own_algorithm(None, momentum, server_state=lambda x: 0 * x, row=row, gamma=0), **NUMBERS)
     assert float(still.upper) == pytest.approx(float(worst_case(row, **NUMBERS).upper), rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["distance", "grad"])
+def test_a_servers_step_is_what_is_measured(measure):
+    own = worst_case(own_algorithm(None, doubled, row="fedavg"), measure=measure, **NUMBERS)
+    known = worst_case(algorithm("fedavg", server_rate=2), measure=measure, **NUMBERS)
+    assert float(own.upper) == pytest.approx(float(known.upper), rel=1e-9)
+    assert own.lower == pytest.approx(known.lower, rel=1e-6)
+
+
+def doubled(x_t, displacement):
+    return x_t + 2 * displacement
 
 
 def squares(x_t, displacement):
@@ -106,7 +119,13 @@ def test_a_run_that_goes_elsewhere_than_its_trace_is_seen():
         worst_case(own_algorithm(drawn), **NUMBERS)
 
 
+def remembering(x_t, displacement, grad_f_memory):
+    return x_t + displacement - grad_f_memory
+
+
 def test_units_and_files_of_own_steps():
+    with pytest.raises(NotLinear, match="takes no memory here"):
+        worst_case(own_algorithm(None, remembering, row="fedavg"), kind="smooth", measure="grad", **NUMBERS)
     with pytest.raises(InvalidInput, match="use units in which it is 1"):
         worst_case(own_algorithm(plain), L=2, **NUMBERS)
     with pytest.raises(InvalidInput, match="solve it again"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
@@ -28,34 +29,66 @@ SETTINGS = [
     ("fedavg", 3, 1, 2, Fraction(1), "f"),
     ("scaffold", 3, 2, 2, Fraction(1, 2), "f"),
 ]
+OTHERS = [
+    ("scaffold_1", 2, 2, 2, Fraction(1, 2), "f"),
+    ("scaffold_1", 3, 2, 2, Fraction(1, 4), "distance"),
+    ("momentum_kept", 2, 2, 2, Fraction(1, 10), "f"),
+    ("momentum_dropped", 3, 2, 2, Fraction(1, 10), "grad"),
+    ("fedprox_exact", 2, 1, 2, Fraction(1), "f"),
+    ("fedprox_exact", 3, 2, 1, Fraction(1, 2), "grad"),
+    ("cfl", 2, 1, 2, Fraction(1, 2), "f"),
+    ("cfl", 2, 2, 2, Fraction(1, 4), "distance"),
+]
 
 
 def by_pepit(name, N, E, T, eta, measure):
     """The worst case as the papers write the methods, with a function for every client."""
     from PEPit.functions import SmoothConvexFunction
+    from PEPit.primitive_steps import proximal_step
 
     pep, eta = PEPit.PEP(), float(eta)
-    clients = [pep.declare_function(SmoothConvexFunction, L=1.0) for _ in range(N)]
-    F = sum((one / N for one in clients[1:]), clients[0] / N)
+    rounds = [
+        [pep.declare_function(SmoothConvexFunction, L=1.0) for _ in range(N)] for _ in range(T if name == "cfl" else 1)
+    ]
+    clients = rounds[0]
+    everyone = [one for some in rounds for one in some]
+    F = sum((one / len(everyone) for one in everyone[1:]), everyone[0] / len(everyone))
     best = F.stationary_point()
     x = pep.set_initial_point()
     pep.set_initial_condition((x - best) ** 2 <= 1)
     if N > 1:
         pep.add_constraint(
-            sum((one.gradient(best) ** 2 / N for one in clients[1:]), clients[0].gradient(best) ** 2 / N) <= 1
+            sum((one.gradient(best) ** 2 for one in everyone[1:]), everyone[0].gradient(best) ** 2) / len(everyone) <= 1
         )
     control = [x * 0 for _ in clients]
-    for _ in range(T):
-        at_start = [one.gradient(x) for one in clients]
-        mean, c = (sum(some[1:], some[0]) / N for some in (at_start, control))
+    buffer = list(control)
+    for t in range(T):
+        if name == "cfl":
+            # Uniform weights of the rounds until now.
+            mixed = [sum(some[1 : t + 1], some[0]) / (t + 1) for some in zip(*rounds, strict=True)]
+        else:
+            mixed = clients
+        at_start = [] if name == "fedprox_exact" else [one.gradient(x) for one in mixed]
         ends = []
-        for i, one in enumerate(clients):
-            u = {"fedavg": x * 0, "fedtrack": mean - at_start[i], "scaffold": c - control[i]}[name]
+        for i, one in enumerate(mixed):
+            u = x * 0
+            if name == "fedtrack":
+                u = sum(at_start[1:], at_start[0]) / N - at_start[i]
+            if name.startswith("scaffold"):
+                u = sum(control[1:], control[0]) / N - control[i]
             y = x
+            v = buffer[i] if name == "momentum_kept" else x * 0
             for _ in range(E):
-                y = y - eta * (one.gradient(y) + u)
+                if name == "fedprox_exact":
+                    y, _, _ = proximal_step(y, one, eta)
+                    continue
+                v = one.gradient(y) + u + (v / 2 if name.startswith("momentum") else x * 0)
+                y = y - eta * v
+            buffer[i] = v
             ends.append(y)
-        control = [own - c + (x - y) / (eta * E) for own, y in zip(control, ends, strict=True)]
+        c = sum(control[1:], control[0]) / N
+        moved = [own - c + (x - y) / (eta * E) for own, y in zip(control, ends, strict=True)]
+        control = at_start if name == "scaffold_1" else moved
         x = sum(ends[1:], ends[0]) / N
     pep.set_performance_metric(
         {"f": lambda: F(x) - F(best), "grad": lambda: F.gradient(x) ** 2, "distance": lambda: (x - best) ** 2}[
@@ -67,10 +100,36 @@ def by_pepit(name, N, E, T, eta, measure):
         return pep.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL")
 
 
-@pytest.mark.parametrize(("name", "N", "E", "T", "eta", "measure"), SETTINGS)
+@pytest.mark.parametrize(("name", "N", "E", "T", "eta", "measure"), [*SETTINGS, *OTHERS])
 def test_pepit_finds_the_same(name, N, E, T, eta, measure):
     found = worst_case(name, E=E, T=T, eta=eta, measure=measure, N=N)
     value = by_pepit(name, N, E, T, eta, measure)
+    assert found.lower - 1e-6 <= value <= float(found.upper) + 1e-6
+
+
+@pytest.mark.parametrize(("N", "S", "E", "eta"), [(4, 2, 2, 0.25), (3, 1, 2, 0.25), (5, 2, 1, 0.5)])
+def test_one_round_of_a_draw_is_the_mean_over_all_draws(N, S, E, eta):
+    from PEPit.functions import SmoothConvexFunction
+
+    pep = PEPit.PEP()
+    clients = [pep.declare_function(SmoothConvexFunction, L=1.0) for _ in range(N)]
+    best = (sum(clients[1:], clients[0]) / N).stationary_point()
+    x = pep.set_initial_point()
+    pep.set_initial_condition((x - best) ** 2 <= 1)
+    pep.add_constraint(sum((one.gradient(best) ** 2 for one in clients[1:]), clients[0].gradient(best) ** 2) / N <= 1)
+    ends = []
+    for one in clients:
+        y = x
+        for _ in range(E):
+            y = y - eta * one.gradient(y)
+        ends.append(y)
+    draws = list(combinations(ends, S))
+    means = [sum(some[1:], some[0]) / S for some in draws]
+    pep.set_performance_metric(sum(((y - best) ** 2 for y in means[1:]), (means[0] - best) ** 2) / len(draws))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = pep.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL")
+    found = worst_case("fedavg", E=E, T=1, eta=Fraction(eta), measure="distance", N=N, S=S)
     assert found.lower - 1e-6 <= value <= float(found.upper) + 1e-6
 
 

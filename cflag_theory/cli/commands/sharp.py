@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,7 +26,9 @@ def sharp_command(
         list[str] | None,
         typer.Argument(help="lemma12, lemma13, cor14, lemma15_1, lemma15_2, lemma16; default: all."),
     ] = None,
-    n: Annotated[list[int] | None, typer.Option("--n", help="Components of a client; repeatable.")] = None,
+    n: Annotated[
+        list[int] | None, typer.Option("--n", help="Components of a client; repeatable, but once for a run.")
+    ] = None,
     local_steps: Annotated[list[int] | None, typer.Option("--E", help="Local steps a round; repeatable.")] = None,
     step: Annotated[
         list[str] | None, typer.Option("--step", help="beta L E, such as 1/12 or 0.25; repeatable.")
@@ -42,7 +45,9 @@ def sharp_command(
         typer.Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name."),
     ] = None,
     rounds: Annotated[int | None, typer.Option("--T", help="Rounds of the run.")] = None,
-    eta: Annotated[str | None, typer.Option(help="Step size of its local steps, such as 1/10, or best.")] = None,
+    eta: Annotated[
+        str | None, typer.Option(help="Step size of its local steps, such as 1/10; best or largest.")
+    ] = None,
     L: Annotated[str | None, typer.Option("--L", help="Smoothness of the clients' functions; default: 1.")] = None,
     mu: Annotated[str | None, typer.Option(help="Strong convexity, for --class strongly-convex.")] = None,
     kind: Annotated[
@@ -56,9 +61,20 @@ def sharp_command(
     ] = None,
     measure: Annotated[str | None, typer.Option(help="f, distance, grad or min-grad; default: f.")] = None,
     clients: Annotated[int | None, typer.Option("--N", help="Clients: 1, or more, which are all alike.")] = None,
+    participants: Annotated[
+        int | None, typer.Option("--S", help="Clients that take part, drawn; all by default. Needs T = 1, distance.")
+    ] = None,
+    alpha: Annotated[str | None, typer.Option(help="Of c_flag: step along the memory; default: 1/(L (1 + m)).")] = None,
+    bias: Annotated[str | None, typer.Option("--m", help="Of c_flag: bias of the memory; default: 0.")] = None,
+    ratio: Annotated[
+        str | None, typer.Option("--r", help="Of c_flag: mean ||grad g_i||^2 <= r^2 ||grad f||^2; default: 1.")
+    ] = None,
     server_rate: Annotated[str | None, typer.Option(help="Factor of the server's step; default: 1.")] = None,
     proximal: Annotated[str | None, typer.Option(help="Weight of the proximal term, as in fedprox.")] = None,
-    check: Annotated[Path | None, typer.Option(help="Instead: check a worst_case.json again, proof and run.")] = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Instead: published bounds over exact worst cases."),
+    ] = False,
     recheck: RecheckOption = False,
     details: DetailsOption = False,
     out: Annotated[
@@ -71,7 +87,7 @@ def sharp_command(
     Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3. A method's worst
     case is an interval: its upper end is proved in fractions, and a run on explicit functions attains its lower end.
     """
-    of_run = {
+    of_run: dict[str, Any] = {
         "T": rounds,
         "eta": eta,
         "L": L,
@@ -81,21 +97,24 @@ def sharp_command(
         "heterogeneity": heterogeneity,
         "measure": measure,
         "N": clients,
+        "S": participants,
+        "alpha": alpha,
+        "m": bias,
+        "r": ratio,
         "server-rate": server_rate,
         "proximal": proximal,
     }
-    if algorithm is not None or check is not None:
-        of_lemmas = {
-            "n": n,
-            "step": step,
-            "pep": pep or None,
-            "LEMMAS": lemmas,
-            "order": order if order != "worst" else None,
-        }
-        _refuse(of_lemmas, "--algorithm and --check")
-        if check is not None:
-            _refuse(of_run | {"E": local_steps, "algorithm": algorithm}, "--check")
-        _worst_case(algorithm, local_steps, of_run, check, anew=recheck, details=details, out=out, format=format)
+    of_lemmas = {"step": step, "pep": pep or None, "LEMMAS": lemmas}
+    named_order = None if order == "worst" else order
+    if published:
+        others = {"n": n, "E": local_steps, "order": named_order, "algorithm": algorithm}
+        _refuse(of_lemmas | of_run | others, "--published")
+        _published(details, out, format)
+        return
+    if algorithm is not None:
+        _refuse(of_lemmas, "--algorithm")
+        of_run |= {"n": n, "order": named_order}
+        _worst_case(algorithm, local_steps, of_run, anew=recheck, details=details, out=out, format=format)
         return
     _refuse(of_run, "the lemmas", "add --algorithm, or leave it out")
     from cflag_theory.cli.tables import sharp as tables_sharp
@@ -148,60 +167,133 @@ def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> 
             raise InvalidInput(f"--{name} does not go with {other}: {remedy}")
 
 
+def _published(details: bool, out: Path | None, format: Format) -> None:
+    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.studies.worst_cases.published import PUBLISHED, SETTINGS, table
+
+    if out is not None:
+        take_folder(out)
+    with progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
+        found = table(progress=lambda words: advance(1, words))
+    show_study(
+        found.to_json(),
+        out,
+        "published",
+        format=format,
+        shown=[found],
+        table=tables_sharp.worst,
+        details=details,
+        rest="Where each bound stands",
+        allow_nan=False,
+    )
+
+
 def _worst_case(
-    name: str | None,
+    name: str,
     local_steps: list[int] | None,
     of_run: dict[str, Any],
-    file: Path | None,
     *,
     anew: bool,
     details: bool,
     out: Path | None,
     format: Format,
 ) -> None:
-    from cflag_theory.cli.tables import sharp as tables_sharp
-    from cflag_theory.kernels.own.algorithms import algorithm
-    from cflag_theory.worstcase.methods import Setting
-    from cflag_theory.worstcase.saving import kept_worst_case, read, record
-    from cflag_theory.worstcase.worst import best_step
+    from cflag_theory.studies.worst_cases.published import that_apply
+    from cflag_theory.worstcase.saving import kept_worst_case, record
+    from cflag_theory.worstcase.steps import best_step, largest_step_of
 
+    setting, eta = _setting(name, local_steps, of_run), of_run["eta"]
+    if eta == "largest" or setting.families:
+        _refuse({"out": out}, "--eta largest" if eta == "largest" else "draws over several rounds")
     if out is not None:
         take_folder(out)
-    if file is not None:
-        found = read(file)
-    else:
-        row = {"server_rate": of_run["server-rate"], "proximal": of_run["proximal"]}
-        numbers = {key: of_run[key] for key in ("L", "mu", "radius", "heterogeneity")}
-        words: dict[str, Any] = {"kind": of_run["class"], "measure": of_run["measure"], "clients": of_run["N"]}
-        if local_steps is None or len(local_steps) != 1 or of_run["T"] is None or of_run["eta"] is None:
-            raise InvalidInput("a worst case needs one --E, --T and --eta: give all three")
-        words |= {key: _number(key, text) for key, text in numbers.items() if text is not None}
-        setting = Setting(
-            algorithm(str(name), **{key: _number(key, text) for key, text in row.items() if text is not None}),
-            local_steps[0],
-            of_run["T"],
-            Fraction(1) if of_run["eta"] == "best" else _number("eta", of_run["eta"]),
-            **{key: value for key, value in words.items() if value is not None},
-        )
-        with progress_bar("relaxed programs", None) as advance:
+    found: Any
+    with progress_bar("relaxed programs", None) as advance:
 
-            def told(value: float) -> None:
-                advance(1, f"at {value:.6g}")
+        def told(value: float) -> None:
+            advance(1, f"at {value:.6g}")
 
-            setting = best_step(setting, progress=told) if of_run["eta"] == "best" else setting
+        if eta == "largest":
+            found = largest_step_of(setting, progress=told)
+        else:
+            setting = best_step(setting, progress=told) if eta == "best" else setting
             found = kept_worst_case(setting, progress=told, anew=anew)
-    results = found.to_json()
+    kept = None if out is None else record(found)
+    beside = None if eta == "largest" else that_apply(found.setting)
+    rest = "What is assumed, and a short proof"
+    _show(found, details=details, out=out, kept=kept, format=format, rest=rest, beside=beside)
+
+
+def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
+    """The proof and the run of a worst_case.json once more."""
+    from cflag_theory.worstcase.saving import read
+
+    _show(read(file), details=details, out=None, kept=None, format=format)
+
+
+def _show(
+    found: Any,
+    *,
+    details: bool,
+    out: Path | None,
+    kept: Any,
+    format: Format,
+    rest: str = "",
+    beside: Sequence[Any] | None = None,
+) -> None:
+    """A worst case, and the published bounds beside it where they are asked for."""
+    from cflag_theory.cli.tables import sharp as tables_sharp
+
+    def shown(one: Any, *, details: bool) -> None:
+        tables_sharp.worst(one, details=details)
+        if beside is not None:
+            tables_sharp.published(beside)
+
     show_study(
-        results,
+        found.to_json() | ({} if beside is None else {"published": [one.to_json() for one in beside]}),
         out,
         "worst_case",
         format=format,
         shown=[found],
-        table=tables_sharp.worst,
+        table=shown,
         details=details,
-        rest="What is assumed",
-        kept=None if out is None else record(found),
+        rest=rest,
+        kept=kept,
         allow_nan=False,
+    )
+
+
+def _setting(name: str, local_steps: list[int] | None, of_run: dict[str, Any]) -> Any:
+    """A worst case's setting from the options."""
+    from cflag_theory.studies.worst_cases.constants import parse_order
+    from cflag_theory.worstcase.methods import Setting
+    from cflag_theory.worstcase.playing import method
+
+    if local_steps is None or len(local_steps) != 1 or of_run["T"] is None or of_run["eta"] is None:
+        raise InvalidInput("a worst case needs one --E, --T and --eta: give all three")
+    if of_run["n"] is not None and len(of_run["n"]) != 1:
+        raise InvalidInput("a worst case needs one --n: give it once")
+    row = {"server_rate": of_run["server-rate"], "proximal": of_run["proximal"]}
+    numbers = {key: of_run[key] for key in ("L", "mu", "radius", "heterogeneity", "alpha")}
+    numbers |= {"bias": of_run["m"], "ratio": of_run["r"]}
+    words: dict[str, Any] = {"kind": of_run["class"], "measure": of_run["measure"]}
+    words |= {"clients": of_run["N"], "participants": of_run["S"]}
+    if of_run["n"] is not None:
+        words["components"] = of_run["n"][0]
+    if of_run["order"] is not None:
+        order = parse_order(of_run["order"])
+        repeated = (0,) * (local_steps[0] - 1)
+        words["order"] = order if isinstance(order, tuple) else repeated if order == "repeated" else ()
+    words |= {key: _number(key, text) for key, text in numbers.items() if text is not None}
+    searched = of_run["eta"] in ("best", "largest")
+    if of_run["eta"] == "largest":
+        words.setdefault("heterogeneity", Fraction(0))
+    return Setting(
+        method(name, **{key: _number(key, text) for key, text in row.items() if text is not None}),
+        local_steps[0],
+        of_run["T"],
+        Fraction(1) if searched else _number("eta", of_run["eta"]),
+        **{key: value for key, value in words.items() if value is not None},
     )
 
 

@@ -82,6 +82,10 @@ def stepsize_command(
     G: Annotated[float | None, _in(_F, "--G", help="Client drift; default: 0.")] = None,
     sigma: Annotated[float | None, _in(_F, help="Gradient noise; default: 0.")] = None,
     distance: Annotated[float | None, _in(_F, help="||w_0 - w*||.")] = None,
+    sharp: Annotated[
+        bool,
+        typer.Option("--sharp", help="Also the largest and the best step, by exact worst cases.", rich_help_panel=_ANY),
+    ] = False,
     details: Annotated[
         bool, typer.Option("--details", help="Also print all conditions and bounds.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -114,7 +118,7 @@ def stepsize_command(
     missing = [_option(name) for one in asked for name in _NEEDED[one] if name not in given]
     if missing:
         raise typer.BadParameter(f"--paper {paper.value} needs {', '.join(dict.fromkeys(missing))}")
-    _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, details, format)
+    _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, details, format, sharp)
 
 
 def _check_options(
@@ -173,6 +177,7 @@ def _run(
     out: Path | None,
     details: bool,
     format: Format,
+    sharp: bool,
 ) -> None:
     from cflag_theory.cli.tables import step_sizes as tables_step_sizes
     from cflag_theory.files import check_file_writable
@@ -191,12 +196,17 @@ def _run(
     result = shown if len(asked) > 1 else next(iter(shown.values()))
     if estimates is not None:
         result["estimates"] = estimates.to_json()
-    files = _write(found, result, plot, out)
+    steps = _sharp(found) if sharp else {}
+    if steps:
+        result = result | {"sharp": {one: step.to_json() for one, step in steps.items()}}
+    files = _write(found, result, plot, out, sharp)
     if format is Format.json:
         print_json(result)
         return
-    for numbers in found.values():
+    for one, numbers in found.items():
         tables_step_sizes.answer(numbers)
+        if one in steps:
+            tables_step_sizes.sharp(steps[one])
     if estimates is not None:
         tables_step_sizes.estimates(estimates)
     for one, numbers in found.items() if details else ():
@@ -218,25 +228,49 @@ def _conditions(one: Whose) -> Any:
     return cfl_step_sizes
 
 
-def _write(found: dict[Whose, Any], result: dict[str, Any], plot: Path | None, out: Path | None) -> list[Path]:
-    """The figures and the numbers; where there are two figures, the name of the one of CFL ends in _cfl."""
+def _sharp(found: dict[Whose, Any]) -> dict[str, Any]:
+    from cflag_theory.cli.shell import progress_bar
+    from cflag_theory.studies.stepsize.sharp_steps import sharp_step
+
+    with progress_bar("worst cases", len(found)) as advance:
+        steps: dict[str, Any] = {}
+        for one, numbers in found.items():
+            steps[one] = sharp_step(numbers)
+            advance(1, one.value)
+    return steps
+
+
+def _write(
+    found: dict[Whose, Any], result: dict[str, Any], plot: Path | None, out: Path | None, sharp: bool
+) -> list[Path]:
+    """The figures and the numbers; where there are two figures, the name of the one of CFL ends in _cfl.
+
+    With `sharp` the plane has the three regions of exact worst cases.
+    """
     import json
 
     from cflag_theory.files import write_text
 
     files: list[Path] = []
     if plot is not None or out is not None:
-        from cflag_theory.figures import save, step_sizes_figure
+        from cflag_theory.figures import save, sharp_plane_figure, step_sizes_figure
         from cflag_theory.studies.stepsize.cfl_region import cfl_region
         from cflag_theory.studies.stepsize.region import region
 
+        def plane_of(one: Whose, numbers: Any) -> Any:
+            if sharp:
+                from cflag_theory.studies.stepsize.sharp_steps import sharp_plane
+
+                return sharp_plane(numbers)
+            return (cfl_region if one is Whose.cfl else region)(numbers)
+
         planes = {
-            "_cfl" if one is Whose.cfl and len(found) > 1 else "": (cfl_region if one is Whose.cfl else region)(numbers)
+            "_cfl" if one is Whose.cfl and len(found) > 1 else "": plane_of(one, numbers)
             for one, numbers in found.items()
         }
         for ending, plane in planes.items():
             shown = plane.to_json()
-            figure = step_sizes_figure(shown)
+            figure = (sharp_plane_figure if sharp else step_sizes_figure)(shown)
             if plot is not None:
                 files += save(figure, plot.parent, plot.stem + ending, (plot.suffix.lstrip("."),))
             if out is not None:

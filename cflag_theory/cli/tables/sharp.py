@@ -10,6 +10,7 @@ from rich.text import Text
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.shown import Shown, number
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
+from cflag_theory.studies.worst_cases.published import RECALLED, Compared
 from cflag_theory.studies.worst_cases.ranges import Interval
 
 _WIDTH = 100
@@ -39,8 +40,25 @@ def worst(found: Shown, *, details: bool) -> None:
     console.say(sheet.line, style="bold")
     console.print()
     console.table(sheet.head, [(name, number(value)) for name, value in sheet.rows])
-    for note in sheet.notes if details else ():
-        console.say(note)
+    if details:
+        for note in (*sheet.notes, *getattr(found, "proof", list)()):
+            console.say(note)
+
+
+def published(found: Sequence[Compared]) -> None:
+    """The published bounds that allow this step, over the exact worst cases of what they bound."""
+    console = Page(_WIDTH)
+    if not found:
+        console.say("No published bound that is known here allows this method, class and step.")
+        return
+    rows = [
+        (one.published.name, one.published.quantity, number(one.bound), number(one.exact), f"{one.factor:.3g}")
+        for one in found
+    ]
+    console.table(("published bound", "of", "is", "exact", "loose by"), rows)
+    recalled = [one.published.name for one in found if one.published.read == RECALLED]
+    if recalled:
+        console.say(f"{RECALLED}: {', '.join(recalled)}.")
 
 
 _HOW = {

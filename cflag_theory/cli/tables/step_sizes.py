@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     # The symbols of the other paper take long to make.
     from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
     from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
+    from cflag_theory.studies.stepsize.sharp_steps import SharpStep
 
 _WIDTH = 100
 #: Width of every column by name; None where it takes what is left.
@@ -69,6 +70,16 @@ def answer(found: StepSizes | CFLStepSizes) -> None:
         "The limit of beta assumes nothing about the size of grad g: g bounded below and a bounded "
         "||grad f_memory - grad g|| suffice (ours.bounded_gradients)."
     )
+
+
+def sharp(found: SharpStep) -> None:
+    """The largest step and the best one, by exact worst cases."""
+    console = Page(_WIDTH)
+    low, high = found.largest
+    grows = "" if high is None else f", and does at {short(high, up=True)}"
+    best = "" if found.best is None else f"; the least worst case, {_number(found.value)}, is at {_number(found.best)}"
+    console.say(f"sharp: {found.words}, up to {found.step} = {short(low)}{grows}{best}.")
+    console.print()
 
 
 def _given(numbers: Mapping[str, float]) -> str:

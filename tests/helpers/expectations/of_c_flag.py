@@ -154,6 +154,7 @@ EXPECTED = {
     ),
     "cflag.thm5": Expectation(
         "needs-hypothesis",
+        reached={"1": 0.66},
         undrawn={"1": "runs over many rounds"},
         plants=(
             *built(LESS, on="repair", verdict="open"),
@@ -163,6 +164,7 @@ EXPECTED = {
     ),
     "cflag.cor17": Expectation(
         "needs-hypothesis",
+        reached={"1": 0.99},
         plants=(*built(LESS, on="repair", verdict="open"), *without("Theorem 5", on="repair", verdict="open")),
     ),
     "cflag.assumption2": Expectation(

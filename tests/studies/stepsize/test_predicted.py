@@ -42,7 +42,7 @@ def by_hand(alpha, beta):
     Z = beta * E * (1 - 80 * u**3 - 10 * u)
     Y = (math.exp(c * L * E) - 1) / L
     unit = alpha * (1 - root)
-    C5 = 32 * F * L * Y * (1 + root) / (unit * (1 - root)) + 4 * (Y * G0 / unit) ** 2
+    C5 = 24 * F * L * Y * (1 + root) / (unit * (1 - root)) + 12 / 5 * (Y * G0 / unit) ** 2
     W = min(T, math.floor((1 - root) / (4 * L * reach)))
     K4, K18 = (math.exp(c * L * E) - 1) / (c * L), 60 * E * (math.exp(1 / 60) - 1)
     q = reach / alpha
