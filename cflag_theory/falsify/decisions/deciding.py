@@ -242,7 +242,7 @@ def _both(
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            proof = _offered(conjecture) or prove_vectors(reading.in_polynomials())
+            proof = _offered(conjecture) or prove_vectors(reading.in_polynomials().with_exchanges())
     except TimeUp:
         proof = None
     if proof is not None:

@@ -1,8 +1,9 @@
 """A claim as a semidefinite program at drawn values of its numbers.
 
-Every relation is linear in inner products, values and means. A goal holds if its slack is a sum of non-negative
-multiples of what is known, and of a form with positive semidefinite matrices: one for all vectors, and one for the
-distances v_i - mean v of what stands under a mean. Floating-point answers only say where to look.
+Every relation is linear in inner products, values, means and members of sequences. A goal holds if its slack is a sum
+of non-negative multiples of what is known, and of a form with positive semidefinite matrices: one for all vectors, and
+one for the distances v_i - mean v of what stands under a mean, or under means of means. Floating-point answers only say
+where to look.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import clarabel
 import numpy as np
 import sympy as sp
 from scipy import sparse
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation
@@ -27,6 +29,10 @@ _DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
 Array = Any
 Linear = dict[sp.Expr, sp.Expr]
 Vectors = Mapping[sp.Expr, sp.Expr]
+#: Operators, the outermost first.
+Nest = tuple[Operator, ...]
+#: What a relation is linear in.
+_UNKNOWN = (*Atom, AppliedUndef)
 
 
 def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
@@ -46,25 +52,39 @@ def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
     found: list[tuple[sp.Expr, sp.Expr]] = []
     for term in sp.Add.make_args(sp.expand(expr)):
         factors = sp.Mul.make_args(term)
-        key = sp.Mul(*(one for one in factors if one.atoms(*Atom)))
-        rest = sp.Mul(*(one for one in factors if not one.atoms(*Atom)))
+        key = sp.Mul(*(one for one in factors if one.atoms(*_UNKNOWN)))
+        rest = sp.Mul(*(one for one in factors if not one.atoms(*_UNKNOWN)))
         found += [(inner, rest * times) for inner, times in _of_key(key, moved, apart).items()]
     return _added(found)
 
 
 def _of_key(key: sp.Expr, moved: Vectors, apart: bool) -> Linear:
-    under = key.operator if isinstance(key, Total) and isinstance(key.body, Dot) else None
-    inner = key.body if under else key
+    nest, inner = opened(key)
     if not isinstance(inner, Dot):
         return {key: sp.S.One}
     u, v = inner.args
     if u in moved or v in moved:
-        changed = dot(replaced(u, moved), replaced(v, moved))
-        return linear(under(changed) if under else changed, moved, apart)
-    if not under or not apart:
+        return linear(under(nest, dot(replaced(u, moved), replaced(v, moved))), moved, apart)
+    if not nest or not apart:
         return {key: sp.S.One}
-    means = linear(dot(under(u), under(v)) / under.total, moved)
+    *outer, last = nest
+    means = linear(under(outer, dot(last(u), last(v)) / last.total), moved)
     return _added([(key, sp.S.One), *means.items()])
+
+
+def opened(key: sp.Expr) -> tuple[Nest, sp.Expr]:
+    """The operators that a term stands under, and the term."""
+    nest: Nest = ()
+    while isinstance(key, Total):
+        nest, key = (*nest, key.operator), key.body
+    return nest, key
+
+
+def under(nest: Iterable[Operator], expr: sp.Expr) -> sp.Expr:
+    """An expression under operators, the outermost of which comes first."""
+    for operator in reversed([*nest]):
+        expr = operator(expr)
+    return expr
 
 
 def replaced(v: sp.Expr, moved: Vectors) -> sp.Expr:
@@ -79,7 +99,7 @@ def _solved(known: Iterable[Relation], operators: Collection[Operator]) -> dict[
         if one.op != "==" or not (is_vector(one.left) or is_vector(one.right)):
             continue
         apart = [one.right - one.left]
-        apart += [under(apart[0]) for under in operators if under.index in apart[0].free_symbols]
+        apart += [over(apart[0]) for over in operators if over.index in apart[0].free_symbols]
         for difference in apart:
             of = parts(replaced(difference, moved))
             order = sorted(of, key=lambda b: (not of[b].is_Rational, "grad" not in str(b), str(b)))
@@ -97,22 +117,25 @@ class Form:
         operators = {u for one in (goal, *known.values()) for u in one.slack.atoms(Operator)}
         self.moved = _solved(known.values(), sorted(operators, key=str))
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
-        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*Atom, Index)}
+        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*_UNKNOWN, Index)}
         self.goal = linear(goal.slack, self.moved)
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
-        under = {u.index for u in operators} - _indices(goal)
-        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & under}
+        averaged = {u.index for u in operators} - _indices(goal)
+        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & averaged}
         self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
-        self.vectors: dict[Operator | None, list[sp.Expr]] = {None: []}
+        self.vectors: dict[Nest, list[sp.Expr]] = {(): []}
         self.opaque: list[sp.Expr] = []
         for key in sorted({k for one in self.every for k in one}, key=sp.default_sort_key):
-            pair = key.body if isinstance(key, Total) else key
+            nest, pair = opened(key)
             if isinstance(pair, Dot):
-                of = self.vectors.setdefault(key.operator if isinstance(key, Total) else None, [])
+                of = self.vectors.setdefault(nest, [])
                 of += [v for v in dict.fromkeys(pair.args) if v not in of]
             elif key != 1:
                 self.opaque.append(key)
+        self._join()
+        self.signs = {f"sign of {key}": key for key in self.opaque if key.is_nonnegative}
+        self.rows |= {name: {key: sp.S.One} for name, key in self.signs.items()}
         slacks = (one.slack for one in self.numbers.values())
         self.coefficients = [*(c for one in self.every for c in one.values()), *slacks]
         self.symbols = sorted(set().union(*(c.free_symbols for c in self.coefficients)), key=str)
@@ -128,10 +151,19 @@ class Form:
         small = len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
         return small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
 
-    def entry(self, operator: Operator | None, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
+    def entry(self, nest: Nest, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
         """The key of an entry of a matrix, and what part of its coefficient stands there."""
-        pair = Dot(u, v)
-        return (Total(operator, pair) if operator else pair), sp.Rational(1, 1 if u == v else 2)
+        return under(nest, Dot(u, v)), sp.Rational(1, 1 if u == v else 2)
+
+    def _join(self) -> None:
+        """Put the vectors of a mean among those of a mean of that mean: E(mean <u_i, v_i>) is mean <u_i, v_i>."""
+        for small in sorted(self.vectors, key=len):
+            for large in self.vectors:
+                rest = [one for one in large if one not in small]
+                same = rest and large[-1:] == small[-1:] and tuple(one for one in large if one in small) == small
+                if same and all(one.total == 1 for one in rest):
+                    self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
+                    break
 
 
 def _indices(one: Relation) -> set[sp.Symbol]:

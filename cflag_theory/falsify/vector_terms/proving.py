@@ -41,8 +41,8 @@ class _Facts:
         """A certificate of the goal with squares that are found for it, and become facts."""
         found = with_squares(goal, {name: one.relation for name, one in self.known.items()})
         self.refused = found.refused
-        for name, (vector, operator) in found.squares.items():
-            self.use(rules.square(name, vector, *([operator] if operator else [])))
+        for name, (vector, nest) in found.squares.items():
+            self.use(rules.square(name, vector, *reversed(nest)))
         return found.certificate
 
     def use(self, step: Use) -> str | None:
@@ -253,7 +253,7 @@ def _named_square(facts: _Facts, v: sp.Expr) -> str:
 
 
 def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
-    """Every relation that holds for each value of an index, under the means over that index."""
+    """Every relation that holds for each value of an index, under the means over that index, and so on."""
     for name in names:
         known = facts.known[name]
         free = known.relation.left.free_symbols | known.relation.right.free_symbols
@@ -261,7 +261,8 @@ def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
             continue
         for operator in reading.operators:
             if operator.index in free:
-                facts.use(rules.mean(f"{name}, under {operator}", operator, given=name))
+                made = facts.use(rules.mean(f"{name}, under {operator}", operator, given=name))
+                _under_means(reading, facts, [made] if made else [])
 
 
 def _needed(facts: _Facts, names: list[str]) -> list[str]:

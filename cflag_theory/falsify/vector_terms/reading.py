@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import sympy as sp
@@ -16,7 +17,7 @@ from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Atom, Index, Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, is_vector
+from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
@@ -82,6 +83,22 @@ class Reading:
     def norms(self) -> list[sp.Expr]:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
+
+    def with_exchanges(self) -> Reading:
+        """The same with what exchanging two means says: their weights depend on no other index."""
+        facts = []
+        for a, b in combinations(self.operators, 2):
+            if a.index == b.index or a.index in b.total.free_symbols or b.index in a.total.free_symbols:
+                continue
+            both = {a.index, b.index}
+            inside = [v for v in self.bases if both & v.free_symbols]
+            pairs = [dot(u, v) for u, v in combinations_with_replacement(inside, 2)]
+            for one in (one for one in (*inside, *pairs, *self.atoms(Value)) if both <= one.free_symbols):
+                relation = Relation(a(b(one)), "==", b(a(one)))
+                name = f"{a} and {b} of {one} are exchanged"
+                if sp.expand(relation.slack) != 0:
+                    facts.append(Fact(name, relation, name, _running(relation)))
+        return replace(self, facts=(*self.facts, *facts)) if facts else self
 
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""

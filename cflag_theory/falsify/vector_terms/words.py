@@ -13,12 +13,13 @@ import sympy as sp
 
 from cflag_theory.claims.engine import operators, terms
 from cflag_theory.claims.engine.operators import index, sum_over
+from cflag_theory.claims.engine.sorts import name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
 
 #: So often a file may declare one name in different ways.
 _MOST = 200
 
-__all__ = ["dot", "function", "index", "mean", "norm", "norm2", "sum_over", "vector", "vectors"]
+__all__ = ["dot", "function", "index", "mean", "norm", "norm2", "sequence", "sum_over", "vector", "vectors"]
 
 
 def _latex(name: str, latex: str | None) -> str:
@@ -42,6 +43,15 @@ def vector(name: str, *indices: Any, latex: str | None = None) -> Any:
 def vectors(names: str) -> list[Any]:
     """Several vectors by their names, divided by spaces."""
     return [vector(name) for name in names.split()]
+
+
+def sequence(name: str, **sign: bool) -> Any:
+    """Numbers with an index: `a = sequence("a", nonnegative=True)` makes a(0), a(t), a(t + 1); real ones by default."""
+    if fault := name_fault(name):
+        raise TermError(fault)
+    made = sp.Function(name, **(sign or {"real": True}))
+    sort_of(made)
+    return made
 
 
 def function(
