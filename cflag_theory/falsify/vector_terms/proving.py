@@ -5,22 +5,25 @@ A proof is a statement of the ledger's kind with its steps, and counts only if t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, permutations
 from typing import NamedTuple
 
 import sympy as sp
 
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
+from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, residual, slack
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
 from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.reading import Reading
 from cflag_theory.falsify.vector_terms.squares import with_squares
 
@@ -87,18 +90,60 @@ class Proved(NamedTuple):
 
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
+    whole = rounds.with_ends(reading)
+    attempts = [lambda: _direct(whole)]
+    for end in rounds.ends(reading):
+        attempts.insert(0 if rounds.sums(reading) == [] else len(attempts), partial(_by_induction, reading, end))
+    for attempt in attempts:
+        if (steps := attempt()) is not None:
+            return _statement(reading, steps)
+    return None
+
+
+def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
+    """The claim for every number of rounds, from its first value and from one to the next."""
+    parts = []
+    for value, word in ((sp.Integer(rounds.first(end)), "first"), (end + 1, "next")):
+        asked, uses = rounds.at_round(reading, end, value, f"{reading.name} (hypothesis)")
+        found = _direct(asked, uses)
+        if found is None:
+            return None
+        parts.append(_renamed(found, word))
+    return [Induction(reading.name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
+
+
+def _renamed(steps: list[Step], word: str) -> list[Step]:
+    """Steps under names of their own."""
+    names = {step.name: f"{step.name} ({word})" for step in steps}
+    marks = {mark(old): mark(new) for old, new in names.items() for mark in (slack, residual)}
+    found = []
+    for step in steps:
+        assert isinstance(step, Use | Obligation)
+        given = tuple(names.get(name, name) for name in step.given)
+        made = replace(step, name=names[step.name], given=given)
+        if isinstance(made, Obligation) and made.certificate is not None:
+            made = replace(made, certificate=made.certificate.xreplace(marks))
+        found.append(made)
+    return found
+
+
+def _direct(reading: Reading, shown: Sequence[Use] = ()) -> list[Step] | None:
+    """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
     norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
+    facts.steps |= {use.name: use for use in shown}
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
         if stage is _functions:
             _under_means(reading, facts, list(facts.known)[:before])
+            for use in rounds.telescoped(reading):
+                facts.use(use)
         if len(facts.known) > _MOST:
             return None
         if len(facts.known) == before and stage is not _functions:
@@ -109,7 +154,9 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
-            return _statement(reading, facts, found)
+            used = _named(found, facts)
+            steps: list[Step] = [facts.steps[name] for name in _needed(facts, list(used))]
+            return [*steps, Obligation(reading.name, goal, used, found)]
     return None
 
 
@@ -154,7 +201,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
         if declared.lower is not None:
             for point in points:
                 facts.use(rules.bounded_below(f"{f} is bounded below at {point}", f, point))
-        for x, y in permutations(points, 2):
+        for x, y in (pair for pair in permutations(points, 2) if not rounds.apart(reading, *pair)):
             between = f"of {f} from {x} to {y}"
             if declared.smooth is not None:
                 facts.use(rules.smooth(f"smoothness {between}", f, x, y))
@@ -162,7 +209,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
-        for x, y in combinations(points, 2):
+        for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
             if declared.smooth is not None and declared.mu:
                 facts.use(rules.cocoercive(f"co-coercivity of {f} between {x} and {y}", f, x, y))
             if declared.smooth is not None and (declared.mu is None or reading.norms):
@@ -282,11 +329,8 @@ def _needed(facts: _Facts, names: list[str]) -> list[str]:
     return ordered
 
 
-def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Proved:
-    used = _named(certificate, facts)
-    steps = [facts.steps[name] for name in _needed(facts, list(used))]
-    last = Obligation(reading.name, reading.goal, used, certificate)
-    statement = Statement(reading.name, reading.goal, reading.facts, Proof((*steps, last)))
+def _statement(reading: Reading, steps: list[Step]) -> Proved:
+    statement = Statement(reading.name, reading.goal, reading.facts, Proof(tuple(steps)))
     examination = examine(statement)
     if any("contradict each other" in fault for fault in examination.faults):
         raise InvalidInput(f"{reading.name}: the hypotheses contradict each other, and anything follows: drop one")

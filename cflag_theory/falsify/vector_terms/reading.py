@@ -15,7 +15,7 @@ from sympy.core.symbol import Str
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Atom, Index, Operator
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
 from cflag_theory.claims.pages.text import bare
@@ -33,6 +33,8 @@ class Reading:
     goal: Relation
     #: The hypotheses, the ranges of the numbers among them.
     facts: tuple[Fact, ...]
+    #: Further terms of which a proof speaks.
+    spoken: tuple[sp.Expr, ...] = ()
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -41,13 +43,8 @@ class Reading:
 
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
-        found = {
-            atom
-            for one in self.relations
-            for side in (one.left, one.right)
-            for atom in _deep(side)
-            if isinstance(atom, kinds)
-        }
+        spoken = (*sides(*self.relations), *self.spoken)
+        found = {atom for side in spoken for atom in _deep(side) if isinstance(atom, kinds)}
         return sorted(found, key=sp.default_sort_key)
 
     @property

@@ -18,10 +18,10 @@ import numpy as np
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
+from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square, unknown
 from cflag_theory.claims.engine.finder import searched
 from cflag_theory.claims.engine.relation import Relation, at_most, below
-from cflag_theory.claims.engine.terms import is_vector, norm2
+from cflag_theory.claims.engine.terms import Term, is_vector, norm2
 from cflag_theory.falsify.decisions.decision import simplest
 from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, Programs, draws, evaluated, linear, under
 
@@ -48,6 +48,33 @@ class Found(NamedTuple):
 
 def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     """A certificate of the goal from what is known, from signs of terms and from squares."""
+    powers: dict[sp.Expr, sp.Expr] = {}
+    found = _with_squares(
+        goal.map(lambda e: _powers_named(e, powers)),
+        {name: one.map(lambda e: _powers_named(e, powers)) for name, one in known.items()},
+    )
+    if found.certificate is None or not powers:
+        return found
+    back = {letter: power for power, letter in powers.items()}
+    squares = {name: (vector.xreplace(back), nest) for name, (vector, nest) in found.squares.items()}
+    return found._replace(certificate=found.certificate.xreplace(back), squares=squares)
+
+
+def _powers_named(expr: sp.Expr, named: dict[sp.Expr, sp.Expr]) -> sp.Expr:
+    """The expression with a letter for every power whose exponent is a symbol, (1 + u)^(k + 1) being a product."""
+    if isinstance(expr, Term) or not expr.args:
+        return expr
+    if isinstance(expr, sp.Pow) and not expr.exp.is_number:
+        opened = sp.expand_power_exp(expr)
+        if not isinstance(opened, sp.Pow):
+            return _powers_named(opened, named)
+        if opened.exp.could_extract_minus_sign():
+            return 1 / _powers_named(1 / opened, named)
+        return named.setdefault(opened, unknown("power", opened))
+    return expr.func(*(_powers_named(one, named) for one in expr.args))
+
+
+def _with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     form = Form(goal, known)
     at: Array = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
     if len(at) <= _BOUNDS:
@@ -88,9 +115,7 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
 Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Nest]], sp.Expr]
 
 
-def _assembled(
-    goal: Relation, known: Mapping[str, Relation], way: Way, signs: Mapping[str, sp.Expr]
-) -> Found | None:
+def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way, signs: Mapping[str, sp.Expr]) -> Found | None:
     """The certificate that multipliers and squares make, if it is one."""
     multipliers, squares, rest = way
     given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}

@@ -1,0 +1,135 @@
+"""Claims about T rounds for every T: sums that telescope, and induction over the last round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.operators import Index, Operator, Total
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.steps import Use
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot
+from cflag_theory.falsify.vector_terms.gram import under
+from cflag_theory.falsify.vector_terms.reading import Reading
+
+#: How numbers may depend on an index of a round: what telescopes, and what weighs a sum.
+_MOVING = (Value, AppliedUndef, Norm)
+
+
+def sums(reading: Reading) -> list[Operator]:
+    """The sums over rounds."""
+    return [one for one in reading.operators if one.is_sum]
+
+
+def ends(reading: Reading) -> list[sp.Symbol]:
+    """The numbers of rounds of which the claim speaks: whole numbers at the place of an index, or powers."""
+    free = reading.goal.free_symbols
+    return sorted((s for s in free if s.is_integer and not isinstance(s, Index) and sort_of(s).whole), key=str)
+
+
+def with_ends(reading: Reading) -> Reading:
+    """The reading of a claim with sums that also speaks of the first and the last member of what moves."""
+    spoken = [
+        at.xreplace({total.index: end})
+        for total in sums(reading)
+        for at in reading.atoms(Value)
+        if total.index in at.free_symbols and _next(at, total.index) in reading.atoms(Value)
+        for end in (sp.S.Zero, total.total)
+    ]
+    return replace(reading, spoken=tuple(spoken))
+
+
+def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
+    """Whether two points are of different rounds of a sum: what is known between them adds nothing to the sum."""
+    found = sums(reading)
+    if not found:
+        return False
+    members = [{(one.args[0], one.args[1:]) for one in at.atoms(Named) if one.args[1:]} for at in (x, y)]
+    same = {name for name, _ in members[0]} & {name for name, _ in members[1]}
+    runs = [any(total.index in at.free_symbols for total in found) for at in (x, y)]
+    return bool(same) and x != y and not all(runs)
+
+
+def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
+    """What terms under a sum are multiplied by that depends on its index; 1 first."""
+    found = [sp.S.One]
+    for one in reading.atoms(Total):
+        if one.operator == total:
+            weight = sp.Mul(*(f for f in sp.Mul.make_args(one.body) if total.index in f.free_symbols and _plain(f)))
+            found.append(weight)
+    return list(dict.fromkeys(found))
+
+
+def _plain(factor: sp.Expr) -> bool:
+    return not factor.atoms(Value, AppliedUndef, Norm, Total, Basis)
+
+
+def _next(term: sp.Expr, index: sp.Symbol) -> sp.Expr:
+    return term.xreplace({index: index + 1})
+
+
+def telescoped(reading: Reading) -> Iterator[Use]:
+    """Uses of the rule of telescoping sums for what a claim speaks of at t and at t + 1."""
+    for total in sums(reading):
+        t = total.index
+        numbers = [one for one in reading.atoms(*_MOVING) if t in one.free_symbols]
+        moving: list[sp.Expr] = [one for one in numbers if _next(one, t) in numbers]
+        vectors = [one for one in reading.atoms(Named) if t in one.free_symbols]
+        steps = [one for one in vectors if _next(one, t) in vectors]
+        still = [one for one in reading.bases if not one.free_symbols & {t} and not one.atoms(Index) - {t}]
+        moving += [dot(u, v) for n, u in enumerate(steps) for v in steps[n:]]
+        moving += [dot(u, v) for u, v in product(steps, still)]
+        for one, weight in product(moving, weights(reading, total)):
+            nest = [each for each in reading.operators if each.index in one.free_symbols and each != total]
+            value = weight * under(nest, one)
+            yield rules.telescoping(f"telescoping sum of {value} over {t}", t, total.total, value)
+
+
+def at_value(reading: Reading, value: sp.Expr) -> tuple[list[Fact], list[Use]]:
+    """What holds for every round, at one round, with the uses that show it; what holds for no single round stays."""
+    averaged = {one.index for one in reading.operators}
+    facts: list[Fact] = []
+    uses: list[Use] = []
+    for fact in reading.facts:
+        times = [one for one in fact.forall if one not in averaged]
+        if len(times) != 1:
+            continue
+        name = f"{fact.name} at {times[0]} = {value}"
+        relation = fact.relation.subs({times[0]: value})
+        facts.append(Fact(name, relation, name, tuple(one for one in fact.forall if one != times[0])))
+        uses.append(rules.at(name, times[0], value, given=fact.name))
+    return facts, uses
+
+
+def first(end: sp.Symbol) -> int:
+    """The first number of rounds."""
+    return 1 if sort_of(end) is Sort.POSITIVE_NATURAL else 0
+
+
+def at_round(reading: Reading, end: sp.Symbol, value: sp.Expr, name: str) -> tuple[Reading, list[Use]]:
+    """What induction asks: the claim at one number of rounds, with what is known of the round before it.
+
+    In the step the claim before it is the fact called `name`.
+    """
+    facts = [fact for fact in reading.facts if end not in fact.relation.free_symbols]
+    uses: list[Use] = []
+    last = [sp.Integer(n) for n in range(int(value))] if value.is_Integer else [value - 1]
+    for one in last:
+        more, used = at_value(reading, one)
+        facts += [
+            fact for fact in more if fact.relation.free_symbols <= {end} | reading.goal.free_symbols | _all(facts)
+        ]
+        uses += used
+    if not value.is_Integer:
+        facts.append(Fact(name, reading.goal, name))
+    return replace(reading, goal=reading.goal.subs({end: value}), facts=tuple(facts)), uses
+
+
+def _all(facts: list[Fact]) -> set[sp.Symbol]:
+    return set().union(*(fact.relation.free_symbols for fact in facts))
