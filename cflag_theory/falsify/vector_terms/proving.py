@@ -15,7 +15,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, residual, slack
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
@@ -37,6 +37,8 @@ class _Facts:
 
     known: dict[str, rules.Known] = field(default_factory=dict)
     steps: dict[str, Use | Obligation] = field(default_factory=dict)
+    #: What holds for every round, where the claim is about one: what is known rests on it.
+    behind: dict[str, rules.Known] = field(default_factory=dict)
     #: What is known does not imply the goal, whatever is squared.
     refused: bool = False
 
@@ -48,17 +50,17 @@ class _Facts:
             self.use(rules.square(name, vector, *reversed(nest)))
         return found.certificate
 
-    def use(self, step: Use) -> str | None:
-        """Add what a rule concludes; None where it does not fit, or says nothing new."""
+    def use(self, step: Use, *, behind: bool = False) -> str | None:
+        """Add what a rule concludes, or put it `behind`; None where it does not fit, or says nothing new."""
         try:
-            premises = [self.known[name] for name in step.given]
+            premises = [self.known.get(name) or self.behind[name] for name in step.given]
             relation = rules.concluded(step, premises)
         except TermError:
             return None
         if sp.expand(relation.slack) == 0 or any(relation == known.relation for known in self.known.values()):
             return None
         fixed = frozenset().union(*(known.fixed for known in premises))
-        self.known[step.name] = rules.Known(relation, fixed)
+        (self.behind if behind else self.known)[step.name] = rules.Known(relation, fixed)
         self.steps[step.name] = step
         return step.name
 
@@ -105,7 +107,7 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
     parts = []
     for value, word in ((sp.Integer(rounds.first(end)), "first"), (end + 1, "next")):
         asked, uses = rounds.at_round(reading, end, value, f"{reading.name} (hypothesis)")
-        found = _direct(asked, uses)
+        found = _direct(asked, uses, reading.facts)
         if found is None:
             return None
         parts.append(_renamed(found, word))
@@ -127,7 +129,7 @@ def _renamed(steps: list[Step], word: str) -> list[Step]:
     return found
 
 
-def _direct(reading: Reading, shown: Sequence[Use] = ()) -> list[Step] | None:
+def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()) -> list[Step] | None:
     """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
@@ -136,6 +138,7 @@ def _direct(reading: Reading, shown: Sequence[Use] = ()) -> list[Step] | None:
     direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
     facts.steps |= {use.name: use for use in shown}
+    facts.behind = {fact.name: _known(fact) for fact in original}
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
@@ -188,10 +191,12 @@ def _named(certificate: sp.Expr, facts: _Facts) -> tuple[str, ...]:
 
 def _hypotheses(reading: Reading) -> _Facts:
     facts = _Facts()
-    for fact in reading.facts:
-        free = fact.relation.left.free_symbols | fact.relation.right.free_symbols
-        facts.known[fact.name] = rules.Known(fact.relation, frozenset(free - {*fact.forall}))
+    facts.known |= {fact.name: _known(fact) for fact in reading.facts}
     return facts
+
+
+def _known(fact: Fact) -> rules.Known:
+    return rules.Known(fact.relation, frozenset(fact.relation.free_symbols - {*fact.forall}))
 
 
 def _functions(reading: Reading, facts: _Facts) -> None:
@@ -217,7 +222,12 @@ def _functions(reading: Reading, facts: _Facts) -> None:
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
             for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
-                facts.use(rules.along(f"{name} along {w}", w, given=name))
+                if (shown := facts.steps.get(name)) is None:
+                    facts.use(rules.along(f"{name} along {w}", w, given=name))
+                    continue
+                every, once = rounds.along(shown, f"{name} along {w}", w)
+                if facts.use(every, behind=True):
+                    facts.use(once)
 
 
 def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:

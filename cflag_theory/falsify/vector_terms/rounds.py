@@ -34,14 +34,16 @@ def ends(reading: Reading) -> list[sp.Symbol]:
 
 
 def with_ends(reading: Reading) -> Reading:
-    """The reading of a claim with sums that also speaks of the first and the last member of what moves."""
-    spoken = [
-        at.xreplace({total.index: end})
-        for total in sums(reading)
-        for at in reading.atoms(Value)
-        if total.index in at.free_symbols and _next(at, total.index) in reading.atoms(Value)
-        for end in (sp.S.Zero, total.total)
-    ]
+    """The reading that also speaks of functions at the next, the first and the last point where these are named."""
+    spoken: list[sp.Expr] = []
+    named = {*reading.atoms(Named)}
+    for total, (f, points) in product(sums(reading), reading.functions.items()):
+        moving = [
+            at for at in points if total.index in at.free_symbols and _next(at, total.index).atoms(Named) <= named
+        ]
+        for at in moving:
+            places = (total.index, total.index + 1, sp.S.Zero, total.total)
+            spoken += [Value(f, at.xreplace({total.index: place})) for place in places]
     return replace(reading, spoken=tuple(spoken))
 
 
@@ -105,6 +107,13 @@ def at_value(reading: Reading, value: sp.Expr) -> tuple[list[Fact], list[Use]]:
         facts.append(Fact(name, relation, name, tuple(one for one in fact.forall if one != times[0])))
         uses.append(rules.at(name, times[0], value, given=fact.name))
     return facts, uses
+
+
+def along(use: Use, name: str, w: sp.Expr) -> list[Use]:
+    """The uses that show an equation of vectors at one round along a vector."""
+    (over, value), (of,) = use.terms, use.given
+    every = f"{of} along {w}"
+    return [rules.along(every, w, given=of), rules.at(name, over, value, given=every)]
 
 
 def first(end: sp.Symbol) -> int:
