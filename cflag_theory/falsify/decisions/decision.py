@@ -324,12 +324,12 @@ def _text(words: str) -> str:
 def derivation(statement: Statement) -> Derivation:
     """The lines of a statement whose proof is uses of rules and sums, or one induction with such a base and step."""
     assert statement.proof is not None
-    last = statement.proof.steps[-1]
     steps = statement.proof.steps
     lines: list[Line] = []
-    if isinstance(last, Induction):
-        steps, lines = last.inner, [Line(f"{last.name} (hypothesis)", last.relation, f"for induction on {last.index}")]
-        last = steps[-1]
+    if isinstance(whole := steps[0], Induction):
+        steps = whole.inner
+        lines = [Line(f"{whole.name} (hypothesis)", whole.relation, f"for induction on {whole.index}")]
+    last = steps[-1]
     assert isinstance(last, Obligation)
     assert last.certificate is not None
     shown = {line.step.name: line.conclusion for line in transcript(statement)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 import sympy as sp
@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
 from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
@@ -103,15 +103,25 @@ def prove_vectors(reading: Reading) -> Proved | None:
 
 
 def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
-    """The claim for every number of rounds, from its first value and from one to the next."""
+    """The claim for every number of rounds, from its first value and from one to the next.
+
+    A claim about one round and more is about none first, where it often says nothing.
+    """
+    if end.is_positive:
+        count = sp.Symbol(f"{end}'", integer=True, nonnegative=True)
+        wider = replace(reading, goal=reading.goal.xreplace({end: count}))
+        if (steps := _by_induction(wider, count)) is not None:
+            assert isinstance(steps[-1], Induction)
+            return [*steps, Instance(reading.name, steps[-1].name, count, end)]
     parts = []
+    name = f"{reading.name} for every {end}"
     for value, word in ((sp.Integer(rounds.first(end)), "first"), (end + 1, "next")):
-        asked, uses = rounds.at_round(reading, end, value, f"{reading.name} (hypothesis)")
+        asked, uses = rounds.at_round(reading, end, value, f"{name} (hypothesis)")
         found = _direct(asked, uses, reading.facts)
         if found is None:
             return None
         parts.append(_renamed(found, word))
-    return [Induction(reading.name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
+    return [Induction(name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
 
 
 def _renamed(steps: list[Step], word: str) -> list[Step]:
@@ -265,6 +275,12 @@ def _norms(reading: Reading, facts: _Facts) -> None:
         for operator in reading.operators:
             if operator.index in v.free_symbols:
                 facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
+    shown = [one for one in facts.steps.values() if isinstance(one, Use) and one.given and one.given[0] in facts.behind]
+    for use, v in product(shown, reading.norms):
+        if use.rule == "at one value":
+            for every, once in rounds.triangles(use, facts.behind[use.given[0]].relation, v):
+                if facts.use(every, behind=True):
+                    facts.use(once)
     _bounded(reading, facts)
     for u, v in combinations(reading.norms, 2):
         for sign in (1, -1):

@@ -12,9 +12,10 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Index, Operator, Total
+from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, parts
 from cflag_theory.falsify.vector_terms.gram import under
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -94,19 +95,40 @@ def telescoped(reading: Reading) -> Iterator[Use]:
 
 
 def at_value(reading: Reading, value: sp.Expr) -> tuple[list[Fact], list[Use]]:
-    """What holds for every round, at one round, with the uses that show it; what holds for no single round stays."""
-    averaged = {one.index for one in reading.operators}
+    """What holds for every round, at one round, with the uses that show it."""
     facts: list[Fact] = []
     uses: list[Use] = []
     for fact in reading.facts:
-        times = [one for one in fact.forall if one not in averaged]
-        if len(times) != 1:
-            continue
-        name = f"{fact.name} at {times[0]} = {value}"
-        relation = fact.relation.subs({times[0]: value})
-        facts.append(Fact(name, relation, name, tuple(one for one in fact.forall if one != times[0])))
-        uses.append(rules.at(name, times[0], value, given=fact.name))
+        if (over := _round(reading, fact)) is not None:
+            name = f"{fact.name} at {over} = {value}"
+            relation = fact.relation.subs({over: value})
+            facts.append(Fact(name, relation, name, tuple(one for one in fact.forall if one != over)))
+            uses.append(rules.at(name, over, value, given=fact.name))
     return facts, uses
+
+
+def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
+    """Uses that bound the norm of what speaks of the next round, by summands and by what it was a round before."""
+    (over, value), (of,) = use.terms, use.given
+    left, right = equation.left, equation.right
+    if not (isinstance(left, Named) and value.is_Symbol and left.xreplace({over: value}) in parts(v)):
+        return
+    total = v.xreplace({value: over})
+    whole, before = total.xreplace({left: right}), total.xreplace({left: left.xreplace({over + 1: over})})
+    for first in (sp.S.Zero, before):
+        rest = [c * basis for basis, c in parts(whole - first).items()]
+        every = f"triangle inequality for {total}" + (f" from {first}" if first != 0 else "")
+        yield [
+            rules.triangle(every, total, *([first] if first != 0 else []), *rest, given=of),
+            rules.at(f"{every} at {over} = {value}", over, value, given=every),
+        ]
+
+
+def _round(reading: Reading, fact: Fact) -> sp.Symbol | None:
+    """The round for every value of which something holds: an index that no mean is over."""
+    averaged = {one.index for one in reading.operators}
+    times = [one for one in fact.forall if one not in averaged]
+    return times[0] if len(times) == 1 else None
 
 
 def along(use: Use, name: str, w: sp.Expr) -> list[Use]:
@@ -126,19 +148,12 @@ def at_round(reading: Reading, end: sp.Symbol, value: sp.Expr, name: str) -> tup
 
     In the step the claim before it is the fact called `name`.
     """
-    facts = [fact for fact in reading.facts if end not in fact.relation.free_symbols]
+    facts = [one for one in reading.facts if end not in one.relation.free_symbols and _round(reading, one) is None]
     uses: list[Use] = []
-    last = [sp.Integer(n) for n in range(int(value))] if value.is_Integer else [value - 1]
-    for one in last:
-        more, used = at_value(reading, one)
-        facts += [
-            fact for fact in more if fact.relation.free_symbols <= {end} | reading.goal.free_symbols | _all(facts)
-        ]
+    for before in map(sp.Integer, range(int(value))) if value.is_Integer else [value - 1]:
+        more, used = at_value(reading, before)
+        facts += more
         uses += used
     if not value.is_Integer:
         facts.append(Fact(name, reading.goal, name))
     return replace(reading, goal=reading.goal.subs({end: value}), facts=tuple(facts)), uses
-
-
-def _all(facts: list[Fact]) -> set[sp.Symbol]:
-    return set().union(*(fact.relation.free_symbols for fact in facts))
