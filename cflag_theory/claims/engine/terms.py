@@ -121,7 +121,9 @@ def parts(v: sp.Expr) -> dict[Basis, sp.Expr]:
         # r^2 ||x/r||^2 is ||x||^2 for sympy, also at r = 0, where x/r does not exist.
         for part in coefficient.atoms(sp.Pow):
             # The examiner asks for what is given that makes a length positive.
-            length = isinstance(part.base, Norm) or (isinstance(part.base, Dot) and part.base.args[0] == part.base.args[1])
+            length = isinstance(part.base, Norm) or (
+                isinstance(part.base, Dot) and part.base.args[0] == part.base.args[1]
+            )
             if not (part.exp.is_nonnegative or part.base.is_nonzero or length):
                 raise TermError(f"{part.base} in {term} could be 0: divide by a positive symbol, and define that")
         found[inside[0]] = found.get(inside[0], sp.S.Zero) + coefficient

@@ -81,6 +81,10 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
+    def as_proved(self) -> Reading:
+        """The same as the proving side takes it."""
+        return self.in_polynomials().with_order().with_exchanges()
+
     def with_exchanges(self) -> Reading:
         """The same with what exchanging two means says: their weights depend on no other index."""
         facts = []
@@ -97,6 +101,16 @@ class Reading:
                     facts.append(Fact(name, relation, name, _running(relation)))
         return replace(self, facts=(*self.facts, *facts)) if facts else self
 
+    def with_order(self) -> Reading:
+        """The same with mu <= L for every function that is mu-convex and L-smooth, as it is where a vector is not 0."""
+        facts = []
+        for f in self.functions:
+            mu, L = f.properties.mu, f.properties.smooth
+            if mu and L is not None and (mu - L).free_symbols:
+                relation = Relation(mu, "<=", L)
+                facts.append(Fact(f"{f} is at most as convex as it is smooth", relation, str(relation)))
+        return replace(self, facts=(*self.facts, *(fact for fact in facts if fact.relation not in self.relations)))
+
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
@@ -104,7 +118,7 @@ class Reading:
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
         named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
         squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
-        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares]
+        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares, self._complements(declared)]
 
         def changed(one: Relation) -> Relation:
             for change in changes:
@@ -114,6 +128,16 @@ class Reading:
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
         facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
         return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
+
+    def _complements(self, declared: set[sp.Symbol]) -> dict[sp.Symbol, sp.Expr]:
+        """1 - q for a number s with s <= 1, where powers of 1 - s weigh a sum: q has a sign that is seen."""
+        found: dict[sp.Symbol, sp.Expr] = {}
+        for fact in self.facts:
+            left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
+            weighs = any(p.base == 1 - left and p.exp.atoms(Index) for p in self.atoms(sp.Pow))
+            if op != "==" and left.is_Symbol and right == 1 and weighs and left not in declared:
+                found[left] = 1 - sp.Symbol(f"rest_{left}", **{"positive" if op == "<" else "nonnegative": True})
+        return found
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:

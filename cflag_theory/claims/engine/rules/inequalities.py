@@ -49,6 +49,15 @@ def _real(number: sp.Expr) -> sp.Expr:
     return number
 
 
+@rule("norm of a multiple", "||c v|| = c ||v|| for c >= 0.")
+def norm_of_multiple(premises: list[Known], v: sp.Expr, c: sp.Expr) -> Relation:
+    """norm(c v) == c norm(v), where `given` shows a relation with right - left = c, such as s <= 1 for c = 1 - s."""
+    relation = one_step(premises, "0 <= c").relation
+    if relation.op == "==" or sp.expand(relation.slack - c) != 0:
+        raise RuleError(f"{relation} does not say that {c} is not negative")
+    return equal(norm(sp.expand(c * v)), c * norm(v))
+
+
 @rule("square", "0 <= <v, v>, expanded, and so under means; for a number, its square.")
 def square(premises: list[Known], v: sp.Expr, *operators: Operator) -> Relation:
     """0 <= norm2(v), under the operators, of which the first is the innermost: for v = a u - w, Young's inequality.
@@ -149,6 +158,21 @@ def cocoercive(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Re
     mu = nonnegative(_declared(f.properties.mu, f, "convex"))
     apart, change = x - y, f.grad(x) - f.grad(y)
     return at_most(sp.expand(mu * L * norm2(apart)) + norm2(change), sp.expand((mu + L) * dot(change, apart)))
+
+
+@rule(
+    "strong interpolation",
+    "A mu-convex, L-smooth f has ||g - h||^2 + mu L ||x - y||^2 - 2 mu <g - h, x - y> <= "
+    "2 (L - mu) (f(y) - f(x) - <g, y - x>) with g = grad f(x), h = grad f(y).",
+)
+def strong_interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """||g - h||^2 + mu L ||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>), gradients g, h."""
+    no_steps(premises)
+    L = _declared(f.properties.smooth, f, "smooth")
+    mu = _declared(f.properties.mu, f, "convex")
+    apart, change = x - y, f.grad(x) - f.grad(y)
+    left = norm2(change) + mu * L * norm2(apart) - 2 * mu * dot(change, apart)
+    return at_most(sp.expand(left), sp.expand(2 * (L - mu) * (f(y) - f(x) - dot(f.grad(x), y - x))))
 
 
 @rule("lower bound", "f is bounded below by the number that is declared.")
