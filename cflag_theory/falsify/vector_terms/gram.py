@@ -60,11 +60,15 @@ def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
 
 def _of_key(key: sp.Expr, moved: Vectors, apart: bool) -> Linear:
     nest, inner = opened(key)
-    if not isinstance(inner, Dot):
+    dots = [one for one in sp.Mul.make_args(inner) if isinstance(one, Dot)]
+    if len(dots) != 1:
         return {key: sp.S.One}
-    u, v = inner.args
+    u, v = dots[0].args
     if u in moved or v in moved:
-        return linear(under(nest, dot(replaced(u, moved), replaced(v, moved))), moved, apart)
+        changed = dot(replaced(u, moved), replaced(v, moved)) * inner / dots[0]
+        return linear(under(nest, changed), moved, apart)
+    if inner != dots[0]:
+        return {key: sp.S.One}
     if not nest or not apart:
         return {key: sp.S.One}
     *outer, last = nest

@@ -336,8 +336,10 @@ def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
             continue
         for operator in reading.operators:
             if operator.index in free:
-                made = facts.use(rules.mean(f"{name}, under {operator}", operator, given=name))
-                _under_means(reading, facts, [made] if made else [])
+                for weight in rounds.weights(reading, operator):
+                    what = f"{name}, under {operator}" + (f", weighed by {weight}" if weight != 1 else "")
+                    made = facts.use(rules.mean(what, operator, weight, given=name))
+                    _under_means(reading, facts, [made] if made else [])
 
 
 def _needed(facts: _Facts, names: list[str]) -> list[str]:

@@ -62,7 +62,7 @@ def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
 def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
     """What terms under a sum are multiplied by that depends on its index; 1 first."""
     found = [sp.S.One]
-    for one in reading.atoms(Total):
+    for one in reading.atoms(Total) if total.is_sum else ():
         if one.operator == total:
             weight = sp.Mul(*(f for f in sp.Mul.make_args(one.body) if total.index in f.free_symbols and _plain(f)))
             found.append(weight)
