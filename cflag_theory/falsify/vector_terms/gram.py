@@ -155,6 +155,11 @@ class Form:
         small = len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
         return small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the programs see all that is known: they take products of unknowns as they are."""
+        return all(isinstance(key, _UNKNOWN) for key in self.opaque)
+
     def entry(self, nest: Nest, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
         """The key of an entry of a matrix, and what part of its coefficient stands there."""
         return under(nest, Dot(u, v)), sp.Rational(1, 1 if u == v else 2)
@@ -232,7 +237,8 @@ class Programs:
         # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.
         unit = np.abs(table[:, 0]).max() or 1.0
         columns = table[:, [1 + self.names.index(name) for name in used]]
-        sizes = np.abs(columns).max(axis=0, initial=1e-300) / unit
+        sizes = np.abs(columns).max(axis=0, initial=0.0) / unit
+        sizes[sizes == 0] = 1.0
         # The last unknown is what is left over.
         a = np.column_stack([columns / (sizes * unit), np.eye(len(table))[first - 1]])
         b = table[:, 0] / unit
@@ -254,6 +260,8 @@ class Programs:
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+        if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+            return None
         none = sparse.csc_matrix((len(cost), len(cost)))
         answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
         early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")

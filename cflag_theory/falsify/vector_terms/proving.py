@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
-from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.reading import Reading
@@ -54,7 +54,7 @@ class _Facts:
         """Add what a rule concludes, or put it `behind`; None where it does not fit, or says nothing new."""
         try:
             premises = [self.known.get(name) or self.behind[name] for name in step.given]
-            relation = rules.concluded(step, premises)
+            relation = rules.concluded(step, premises, self.strict)
         except TermError:
             return None
         if sp.expand(relation.slack) == 0 or any(relation == known.relation for known in self.known.values()):
@@ -63,6 +63,12 @@ class _Facts:
         (self.behind if behind else self.known)[step.name] = rules.Known(relation, fixed)
         self.steps[step.name] = step
         return step.name
+
+    @property
+    def strict(self) -> dict[str, Relation]:
+        """The strict inequalities about no index: by them a divisor differs from 0."""
+        known = ((name, one.relation) for name, one in self.known.items() if one.relation.op == "<")
+        return {name: one for name, one in known if not any(symbol.is_integer for symbol in one.free_symbols)}
 
     def relations(self) -> dict[str, Relation]:
         """What is known between numbers."""
@@ -167,7 +173,9 @@ def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact
         if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
-            used = _named(found, facts)
+            used = tuple(
+                dict.fromkeys((*_named(found, facts), *(name for name in facts.strict if name.endswith("is not 0"))))
+            )
             steps: list[Step] = [facts.steps[name] for name in _needed(facts, list(used))]
             return [*steps, Obligation(reading.name, goal, used, found)]
     return None
@@ -277,16 +285,31 @@ def _norms(reading: Reading, facts: _Facts) -> None:
         for operator in reading.operators:
             if operator.index in v.free_symbols:
                 facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
+                facts.use(rules.jensen(f"square of {operator} of ||{v}||", operator, norm(v)))
+                facts.use(rules.norm_squared(f"square of ||{v}||, under {operator}", v, operator))
     shown = [one for one in facts.steps.values() if isinstance(one, Use) and one.given and one.given[0] in facts.behind]
     for use, v in product(shown, reading.norms):
         if use.rule == "at one value":
             for every, once in rounds.triangles(use, facts.behind[use.given[0]].relation, v):
                 if facts.use(every, behind=True):
                     facts.use(once)
+    _multiples(facts)
     _bounded(reading, facts)
     for u, v in combinations(reading.norms, 2):
         for sign in (1, -1):
             facts.use(rules.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
+
+
+def _multiples(facts: _Facts) -> None:
+    """||c v|| = c ||v|| where a relation says that c is not negative."""
+    norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
+    for v in sorted(norms, key=str):
+        of = parts(v.args[0])
+        (c, basis), *others = [(c, basis) for basis, c in of.items()]
+        for name, one in facts.relations().items() if not others else ():
+            for sign in (1, -1):
+                if sp.expand(one.slack - sign * c) == 0:
+                    facts.use(rules.norm_of_multiple(f"norm of {v.args[0]}", sign * basis, sign * c, given=name))
 
 
 def _bounded(reading: Reading, facts: _Facts) -> None:
@@ -323,7 +346,7 @@ def _named_square(facts: _Facts, v: sp.Expr) -> str:
     name = facts.use(rules.norm_squared(f"square of ||{v}||", v))
     if name is not None:
         return name
-    shown = rules.concluded(rules.norm_squared("", v), [])
+    shown = rules.concluded(rules.norm_squared("", v), [], facts.strict)
     return next(known for known, one in facts.known.items() if one.relation == shown)
 
 

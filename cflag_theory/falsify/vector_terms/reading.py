@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Atom, Index, Operator
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
+from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
@@ -101,15 +101,21 @@ class Reading:
                     facts.append(Fact(name, relation, name, _running(relation)))
         return replace(self, facts=(*self.facts, *facts)) if facts else self
 
+    @property
+    def divisors(self) -> list[sp.Expr]:
+        """The lengths that the claim divides by: it is about vectors for which they are not 0."""
+        below = {p.base for p in self.atoms(sp.Pow) if p.exp.is_negative and isinstance(p.base, Norm | Dot)}
+        return sorted(below, key=str)
+
     def with_order(self) -> Reading:
         """The same with mu <= L for every function that is mu-convex and L-smooth, as it is where a vector is not 0."""
-        facts = []
+        facts = [Fact(f"{one} is not 0", Relation(sp.S.Zero, "<", one), f"0 < {one}") for one in self.divisors]
         for f in self.functions:
             mu, L = f.properties.mu, f.properties.smooth
             if mu and L is not None and (mu - L).free_symbols:
                 relation = Relation(mu, "<=", L)
                 facts.append(Fact(f"{f} is at most as convex as it is smooth", relation, str(relation)))
-        return replace(self, facts=(*self.facts, *(fact for fact in facts if fact.relation not in self.relations)))
+        return replace(self, facts=(*self.facts, *facts)) if facts else self
 
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""

@@ -82,7 +82,7 @@ def _with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     programs = Programs(form, at[:_BOUNDS])
     rows = [n for n in range(_BOUNDS) if programs.solve(n, programs.names) is not None]
     if len(rows) < _BOUNDS - _FAILED:
-        return Found(refused=True)
+        return Found(refused=form.whole)
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
         for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
