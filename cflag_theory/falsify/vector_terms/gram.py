@@ -220,6 +220,22 @@ class Programs:
         for n, (column, key) in enumerate((column, key) for column, one in enumerate(form.every) for key in one):
             self.tables[:, place[key], column] = values[:, n] * sizes[key]
 
+    def _is_form(self, at: int) -> bool:
+        """Whether the goal at a row is a sum of squares as it stands."""
+        column = self.tables[at][:, 0]
+        near, place = _NEAR * (np.abs(column).max() or 1.0), len(self.form.opaque)
+        if np.abs(column[:place]).max(initial=0.0) > near or column[place] < -near:
+            return False
+        place += 1
+        for vectors in self.form.vectors.values():
+            matrix = np.zeros((len(vectors), len(vectors)))
+            for b, a in zip(*np.tril_indices(len(vectors)), strict=True):
+                matrix[a, b] = matrix[b, a] = column[place] * (1 if a == b else 0.5**0.5)
+                place += 1
+            if np.linalg.eigvalsh(matrix).min(initial=0.0) < -near:
+                return False
+        return True
+
     def solve(
         self,
         at: int,
@@ -232,6 +248,8 @@ class Programs:
         None if there are none, or if the aim has no bound.
         """
         self.count += 1
+        if not used:
+            return {} if self._is_form(at) else None
         fixed = fixed or {}
         table, first = self.tables[at], len(self.form.opaque) + 1
         # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.

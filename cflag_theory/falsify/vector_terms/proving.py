@@ -99,9 +99,13 @@ class Proved(NamedTuple):
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
     whole = rounds.with_ends(reading)
-    attempts = [lambda: _direct(whole)]
+    at, uses = rounds.members(reading)
+    attempts = [lambda: _direct(at, uses, reading.facts)] if uses and not rounds.sums(reading) else []
+    attempts.append(lambda: _direct(whole))
     for end in rounds.ends(reading):
         attempts.insert(0 if rounds.sums(reading) == [] else len(attempts), partial(_by_induction, reading, end))
+        if not rounds.sums(reading) and (wider := rounds.with_sum(reading, end)) is not None:
+            attempts.append(partial(_direct, wider))
     for attempt in attempts:
         if (steps := attempt()) is not None:
             return _statement(reading, steps)
@@ -115,9 +119,13 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
     """
     if end.is_positive:
         count = sp.Symbol(f"{end}'", integer=True, nonnegative=True)
-        wider = replace(reading, goal=reading.goal.xreplace({end: count}))
-        if (steps := _by_induction(wider, count)) is not None:
-            assert isinstance(steps[-1], Induction)
+        try:
+            wider = replace(reading, goal=reading.goal.xreplace({end: count}))
+            none = wider.goal.subs({count: sp.S.Zero})
+            steps = None if none.slack.has(sp.zoo, sp.nan) else _by_induction(wider, count)
+        except TermError:
+            steps = None
+        if steps is not None:
             return [*steps, Instance(reading.name, steps[-1].name, count, end)]
     parts = []
     name = f"{reading.name} for every {end}"
@@ -153,15 +161,19 @@ def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
-    facts.steps |= {use.name: use for use in shown}
     facts.behind = {fact.name: _known(fact) for fact in original}
+    for use in shown:
+        if use.name in facts.known:
+            facts.steps[use.name] = use
+        else:
+            facts.use(use)
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
         if stage is _functions:
             _under_means(reading, facts, list(facts.known)[:before])
-            for use in rounds.telescoped(reading):
+            for use in (*rounds.telescoped(reading), *rounds.tangents(reading)):
                 facts.use(use)
         if len(facts.known) > _MOST:
             return None

@@ -11,16 +11,18 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Index, Operator, Total
+from cflag_theory.claims.engine.operators import Index, Operator, Total, sum_over
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, parts
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, norm2, parts
 from cflag_theory.falsify.vector_terms.gram import under
 from cflag_theory.falsify.vector_terms.reading import Reading
 
 #: How numbers may depend on an index of a round: what telescopes, and what weighs a sum.
 _MOVING = (Value, AppliedUndef, Norm)
+#: Rounds that a claim about one round looks back.
+_BACK = 4
 
 
 def sums(reading: Reading) -> list[Operator]:
@@ -29,9 +31,22 @@ def sums(reading: Reading) -> list[Operator]:
 
 
 def ends(reading: Reading) -> list[sp.Symbol]:
-    """The numbers of rounds of which the claim speaks: whole numbers at the place of an index, or powers."""
-    free = reading.goal.free_symbols
+    """The numbers of rounds of which the claim speaks: at the place of an index, as an end of a sum or as a power."""
+    spoken = [place for one in reading.atoms(Named, AppliedUndef, Operator) for place in one.args]
+    spoken += [one.args[-1] for one in reading.atoms(sp.Pow, sp.exp)]
+    free = reading.goal.free_symbols & set().union(*(one.free_symbols for one in spoken))
     return sorted((s for s in free if s.is_integer and not isinstance(s, Index) and sort_of(s).whole), key=str)
+
+
+def with_sum(reading: Reading, end: sp.Symbol) -> Reading | None:
+    """The reading that also speaks of sums up to the last round, with and without weights; None without a step."""
+    over = next((at for fact in reading.facts if (at := _round(reading, fact)) is not None), None)
+    moving = [one for one in reading.atoms(Named, *_MOVING) if over in one.free_symbols]
+    if over is None or not moving or not Sort.NATURAL.fits(end):
+        return None
+    total = sum_over(over, end)
+    numbers = [one if isinstance(one, _MOVING) else norm2(one) for one in moving]
+    return with_ends(replace(reading, spoken=tuple(total(over**n * one) for one in numbers for n in (0, 1))))
 
 
 def with_ends(reading: Reading) -> Reading:
@@ -45,7 +60,7 @@ def with_ends(reading: Reading) -> Reading:
         for at in moving:
             places = (total.index, total.index + 1, sp.S.Zero, total.total)
             spoken += [Value(f, at.xreplace({total.index: place})) for place in places]
-    return replace(reading, spoken=tuple(spoken))
+    return replace(reading, spoken=(*reading.spoken, *spoken))
 
 
 def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
@@ -131,11 +146,62 @@ def _round(reading: Reading, fact: Fact) -> sp.Symbol | None:
     return times[0] if len(times) == 1 else None
 
 
+def members(reading: Reading) -> tuple[Reading, list[Use]]:
+    """The claim with what holds for every round at the rounds of which the claim speaks, and the uses that show it."""
+    steps = {}
+    for fact in reading.facts:
+        over, left = _round(reading, fact), fact.relation.left
+        if over is not None and isinstance(left, Named | AppliedUndef):
+            shifts = [place - over for place in left.args if place.has(over)]
+            steps |= {_family(left): (over, shift) for shift in shifts if shift.is_Integer}
+    new = [
+        one for one in (*reading.goal.left.atoms(Named, AppliedUndef), *reading.goal.right.atoms(Named, AppliedUndef))
+    ]
+    found: list[sp.Expr] = []
+    for _ in range(_BACK):
+        places = [
+            (steps[_family(one)], place)
+            for one in new
+            if _family(one) in steps
+            for place in one.args
+            if place.is_integer
+        ]
+        values = [place - shift for (over, shift), place in places if (place - shift).is_nonnegative]
+        values = [value for value in dict.fromkeys(values) if value not in found]
+        found += values
+        new = [
+            term.xreplace({over: value})
+            for value in values
+            for fact in reading.facts
+            if (over := _round(reading, fact)) is not None
+            for term in fact.relation.right.atoms(Named, AppliedUndef)
+        ]
+    facts = [one for one in reading.facts if _round(reading, one) is None]
+    uses: list[Use] = []
+    for value in found:
+        more, used = at_value(reading, value)
+        facts += more
+        uses += used
+    return replace(reading, facts=tuple(facts)), uses
+
+
+def _family(term: sp.Expr) -> sp.Basic:
+    return term.args[0] if isinstance(term, Named) else term.func
+
+
 def along(use: Use, name: str, w: sp.Expr) -> list[Use]:
     """The uses that show an equation of vectors at one round along a vector."""
     (over, value), (of,) = use.terms, use.given
     every = f"{of} along {w}"
     return [rules.along(every, w, given=of), rules.at(name, over, value, given=every)]
+
+
+def tangents(reading: Reading) -> Iterator[Use]:
+    """1 + u <= exp(u) for what powers of exp have as their exponents, times a number of rounds."""
+    for one in reading.atoms(sp.exp):
+        for end in ends(reading):
+            if (u := sp.expand(one.args[0]).coeff(end)) != 0:
+                yield rules.tangent_of_exp(f"tangent of exp at {u}", u)
 
 
 def first(end: sp.Symbol) -> int:
@@ -156,4 +222,7 @@ def at_round(reading: Reading, end: sp.Symbol, value: sp.Expr, name: str) -> tup
         uses += used
     if not value.is_Integer:
         facts.append(Fact(name, reading.goal, name))
+        sums = (one for side in (reading.goal.left, reading.goal.right) for one in side.atoms(Total))
+        for one in sorted((one for one in sums if one.operator.total == end), key=str):
+            uses.append(rules.last_term(f"last term of {one}", one.bound, end, one.body))
     return replace(reading, goal=reading.goal.subs({end: value}), facts=tuple(facts)), uses
