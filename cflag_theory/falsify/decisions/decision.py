@@ -329,11 +329,12 @@ def derivation(statement: Statement) -> Derivation:
     if isinstance(whole := steps[0], Induction):
         steps = whole.inner
         lines = [Line(f"{whole.name} (hypothesis)", whole.relation, f"for induction on {whole.index}")]
-    last = steps[-1]
+    last = next(step for step in reversed(steps) if isinstance(step, Obligation))
+    steps = steps[: steps.index(last)]
     assert isinstance(last, Obligation)
     assert last.certificate is not None
     shown = {line.step.name: line.conclusion for line in transcript(statement)}
-    needed = {name for step in steps if isinstance(step, Use | Obligation) for name in step.given}
+    needed = {name for step in (*steps, last) if isinstance(step, Use | Obligation) for name in step.given}
     lines = [
         *(
             Line(fact.name, fact.relation, f"{fact.name}, given")
@@ -342,7 +343,7 @@ def derivation(statement: Statement) -> Derivation:
         ),
         *lines,
     ]
-    for step in steps[:-1]:
+    for step in steps:
         why = f"{step.rule}" if isinstance(step, Use) else "sum"
         if isinstance(step, Use | Obligation) and step.given:
             why += f" of {', '.join(step.given)}"

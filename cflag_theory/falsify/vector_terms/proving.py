@@ -98,6 +98,17 @@ class Proved(NamedTuple):
 
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
+    one, back = rounds.of_one(reading)
+    steps = _steps(one)
+    if steps is None:
+        return None
+    if back:
+        last, name = steps[-1], f"{reading.name} at one"
+        steps = [*steps[:-1], replace(last, name=name), rules.at(reading.name, *back, given=name)]
+    return _statement(reading, steps)
+
+
+def _steps(reading: Reading) -> list[Step] | None:
     whole = rounds.with_ends(reading)
     at, uses = rounds.members(reading)
     attempts = [lambda: _direct(at, uses, reading.facts)] if uses and not rounds.sums(reading) else []
@@ -108,7 +119,7 @@ def prove_vectors(reading: Reading) -> Proved | None:
             attempts.append(partial(_direct, wider))
     for attempt in attempts:
         if (steps := attempt()) is not None:
-            return _statement(reading, steps)
+            return steps
     return None
 
 

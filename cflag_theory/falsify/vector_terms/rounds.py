@@ -38,6 +38,19 @@ def ends(reading: Reading) -> list[sp.Symbol]:
     return sorted((s for s in free if s.is_integer and not isinstance(s, Index) and sort_of(s).whole), key=str)
 
 
+def of_one(reading: Reading) -> tuple[Reading, tuple[sp.Symbol, ...]]:
+    """A claim for every round as one about a number of the round, with that number and the index that it stands for.
+
+    Hypotheses have the index too, and may be used at another round.
+    """
+    free = {_round(reading, fact) for fact in reading.facts} & reading.goal.free_symbols
+    if len(free) != 1:
+        return reading, ()
+    (over,) = free
+    number = sp.Symbol(f"{over}'", integer=True, nonnegative=True)
+    return replace(reading, goal=reading.goal.xreplace({over: number})), (number, over)
+
+
 def with_sum(reading: Reading, end: sp.Symbol) -> Reading | None:
     """The reading that also speaks of sums up to the last round, with and without weights; None without a step."""
     over = next((at for fact in reading.facts if (at := _round(reading, fact)) is not None), None)
