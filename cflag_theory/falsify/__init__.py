@@ -20,7 +20,7 @@ _HOME = {
 }
 # The words of claims with vectors.
 _HOME |= dict.fromkeys(
-    ("dot", "function", "index", "mean", "norm", "norm2", "sequence", "sum_over", "vector", "vectors"),
+    ("dot", "function", "index", "least", "mean", "norm", "norm2", "sequence", "sum_over", "vector", "vectors"),
     "vector_terms.words",
 )
 __all__ = list(_HOME)

@@ -184,7 +184,7 @@ def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact
         _under_means(reading, facts, list(facts.known)[before:])
         if stage is _functions:
             _under_means(reading, facts, list(facts.known)[:before])
-            for use in (*rounds.telescoped(reading), *rounds.tangents(reading)):
+            for use in (*rounds.telescoped(reading), *rounds.tangents(reading), *rounds.minima(reading)):
                 facts.use(use)
         if len(facts.known) > _MOST:
             return None

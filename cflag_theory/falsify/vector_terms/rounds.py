@@ -11,7 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Index, Operator, Total, sum_over
+from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, sum_over
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
@@ -64,8 +64,9 @@ def with_sum(reading: Reading, end: sp.Symbol) -> Reading | None:
 
 def with_ends(reading: Reading) -> Reading:
     """The reading that also speaks of functions at the next, the first and the last point where these are named."""
-    spoken: list[sp.Expr] = []
-    named = {*reading.atoms(Named)}
+    spoken: list[sp.Expr] = [sum_over(one.bound, one.outside)(one.body) for one in reading.atoms(Least)]
+    reading = replace(reading, spoken=(*reading.spoken, *spoken))
+    spoken, named = [], {*reading.atoms(Named)}
     for total, (f, points) in product(sums(reading), reading.functions.items()):
         moving = [
             at for at in points if total.index in at.free_symbols and _next(at, total.index).atoms(Named) <= named
@@ -207,6 +208,13 @@ def along(use: Use, name: str, w: sp.Expr) -> list[Use]:
     (over, value), (of,) = use.terms, use.given
     every = f"{of} along {w}"
     return [rules.along(every, w, given=of), rules.at(name, over, value, given=every)]
+
+
+def minima(reading: Reading) -> Iterator[Use]:
+    """The least of several numbers and their weighed sums."""
+    for one in reading.atoms(Least):
+        for weight in weights(reading, sum_over(one.bound, one.outside)):
+            yield rules.minimum(f"{one} and the sum" + (f" weighed by {weight}" if weight != 1 else ""), one, weight)
 
 
 def tangents(reading: Reading) -> Iterator[Use]:

@@ -12,14 +12,14 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine import operators, terms
-from cflag_theory.claims.engine.operators import index, sum_over
-from cflag_theory.claims.engine.sorts import name_fault, sort_of
+from cflag_theory.claims.engine.operators import Least, index, sum_over
+from cflag_theory.claims.engine.sorts import Sort, name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
 
 #: So often a file may declare one name in different ways.
 _MOST = 200
 
-__all__ = ["dot", "function", "index", "mean", "norm", "norm2", "sequence", "sum_over", "vector", "vectors"]
+__all__ = ["dot", "function", "index", "least", "mean", "norm", "norm2", "sequence", "sum_over", "vector", "vectors"]
 
 
 def _latex(name: str, latex: str | None) -> str:
@@ -74,6 +74,13 @@ def function(
     given = {key: value for key, value in declared.items() if value is not None}
     template = _latex(name, latex)
     return _first_free(name, terms.function, template, **given)
+
+
+def least(over: Any, count: Any, expr: Any) -> Any:
+    """The least of a number for over = 0, ..., count - 1."""
+    if not Sort.POSITIVE_NATURAL.fits(count := sp.sympify(count)):
+        raise TermError(f"{count} may be 0, and the least of no numbers is none: declare it integer and positive")
+    return Least(over, count, sp.sympify(expr))
 
 
 def mean(name: str, over: Any) -> Any:
