@@ -18,7 +18,7 @@ from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, re
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
-from cflag_theory.claims.engine.operators import Index
+from cflag_theory.claims.engine.operators import Index, Operator
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
 from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm, norm2, parts
@@ -380,8 +380,9 @@ def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
         free = known.relation.left.free_symbols | known.relation.right.free_symbols
         if not any(isinstance(s, Index) for s in free) or is_vector(known.relation.left):
             continue
+        summed = reading.sums_outside and any(one.is_sum for one in known.relation.slack.atoms(Operator))
         for operator in reading.operators:
-            if operator.index in free:
+            if operator.index in free and (operator.is_sum or not summed):
                 for weight in rounds.weights(reading, operator):
                     what = f"{name}, under {operator}" + (f", weighed by {weight}" if weight != 1 else "")
                     made = facts.use(rules.mean(what, operator, weight, given=name))

@@ -14,7 +14,7 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Atom, Index, Operator
+from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
@@ -81,6 +81,12 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
+    @property
+    def sums_outside(self) -> bool:
+        """Whether no sum stands under a mean."""
+        means = [one for one in self.atoms(Total, TotalVector) if not one.operator.is_sum]
+        return not any(inside.is_sum for one in means for inside in one.body.atoms(Operator))
+
     def as_proved(self) -> Reading:
         """The same as the proving side takes it."""
         return self.in_polynomials().with_order().with_exchanges()
@@ -90,6 +96,8 @@ class Reading:
         facts = []
         for a, b in combinations(self.operators, 2):
             if a.index == b.index or a.index in b.total.free_symbols or b.index in a.total.free_symbols:
+                continue
+            if a.is_sum != b.is_sum and self.sums_outside:
                 continue
             both = {a.index, b.index}
             inside = [v for v in self.bases if both & v.free_symbols]

@@ -79,13 +79,11 @@ def with_ends(reading: Reading) -> Reading:
 
 def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
     """Whether two points are of different rounds of a sum: what is known between them adds nothing to the sum."""
-    found = sums(reading)
-    if not found:
-        return False
-    members = [{(one.args[0], one.args[1:]) for one in at.atoms(Named) if one.args[1:]} for at in (x, y)]
-    same = {name for name, _ in members[0]} & {name for name, _ in members[1]}
-    runs = [any(total.index in at.free_symbols for total in found) for at in (x, y)]
-    return bool(same) and x != y and not all(runs)
+    moving = {total.index for total in sums(reading)}
+    named = [{one for one in at.atoms(Named) if one.args[1:]} for at in (x, y)]
+    still = [{one.args[0] for one in found if not one.free_symbols & moving} for found in named]
+    families = [{one.args[0] for one in found} for found in named]
+    return bool(moving) and x != y and bool(still[0] & families[1] or still[1] & families[0])
 
 
 def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
