@@ -21,6 +21,7 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
+from cflag_theory.falsify.vector_terms.draws import Drawn, faults
 from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.reading import Entry, Reading, head
 
@@ -84,6 +85,7 @@ def _values(reading: Reading, world: World) -> Iterator[str]:
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:
             yield f"the weights of {name} are negative or do not sum to one"
+    yield from faults(reading.atoms(Drawn), world.weights, world.number)
 
 
 def _functions(reading: Reading, world: World) -> Iterator[str]:

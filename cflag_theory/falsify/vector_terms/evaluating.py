@@ -15,6 +15,7 @@ from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
+from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.reading import Entry
 
 Vector = list[Any]
@@ -231,6 +232,11 @@ class World:
             for weight, member in self._members(basis, self.vector):
                 total = [a + weight * b for a, b in zip(total, member, strict=True)]
             return total
+        if isinstance(basis, Drawn):
+            members = self.weights[basis.over.args[0].name]
+            chosen, _ = outcomes(basis, members, int(self.number(basis.args[3])))[self.at[basis.chance.index]]
+            of = [self._bound(basis.bound, k, basis.body, self.vector) for k in chosen]
+            return [sum(one) / Fraction(len(of)) for one in zip(*of, strict=True)]
         raise NoMeaning(f"{basis} has no value in a small instance")
 
     def function(self, f: Function) -> Piecewise:

@@ -258,7 +258,9 @@ class Programs:
         sizes = np.abs(columns).max(axis=0, initial=0.0) / unit
         sizes[sizes == 0] = 1.0
         # The last unknown is what is left over.
-        a = np.column_stack([columns / (sizes * unit), np.eye(len(table))[first - 1]])
+        with np.errstate(all="ignore"):
+            columns = columns / (sizes * unit)
+        a = np.column_stack([columns, np.eye(len(table))[first - 1]])
         b = table[:, 0] / unit
         held = [used.index(name) for name in fixed]
         ends = np.array(list(fixed.values())) * sizes[held]

@@ -26,6 +26,7 @@ from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
+from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.reading import (
     Entry,
@@ -99,7 +100,11 @@ class _Family:
 
     def __init__(self, reading: Reading, given: Mapping[str, Range]) -> None:
         self.reading = reading
-        self.means = [one for one in reading.operators if not one.is_sum]
+        self.drawn = reading.atoms(Drawn)
+        chances = {one.chance for one in self.drawn}
+        self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
+        #: The means that a draw is from, with the number of all their members.
+        self.whole = {one.over: one.args[4] for one in self.drawn if one.args[4] != 0}
         self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
         #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
@@ -154,10 +159,11 @@ class _Family:
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
+        wide = {self.count[one.index] for one in self.whole}
         for name in dict.fromkeys(self.count.values()):
-            yield name, Range(1, _MEMBERS, kind=INTEGER)
+            yield name, Range(1, _MEMBERS + (name in wide), kind=INTEGER)
         for symbol in self.reading.symbols:
-            if symbol in self.equal:
+            if symbol in self.equal or symbol in self.whole.values():
                 continue
             if symbol in self.shares:
                 yield f"{word(symbol)}_share", Range(0, 1, open="low")
@@ -227,7 +233,11 @@ class _Family:
         return self._seen[1]
 
     def _world(self, draw: Mapping[str, Any]) -> World | None:
-        numbers = {s: draw[word(s)] for s in self.reading.symbols if s not in {*self.shares, *self.equal}}
+        numbers = {
+            whole: Fraction(int(draw[self.count[of.index]])) for of, whole in self.whole.items() if whole.is_Symbol
+        }
+        known = {*self.shares, *self.equal, *numbers}
+        numbers |= {s: draw[word(s)] for s in self.reading.symbols if s not in known}
         for symbol, largest in self.shares.items():
             value = draw[f"{word(symbol)}_share"] * World(1, numbers).number(largest)
             if not value > 0:
@@ -237,8 +247,14 @@ class _Family:
         weights: dict[str, list[Any]] = {}
         for one in self.means:
             drawn = draw[f"weights_{word(one)}"].tolist()
+            drawn = [Fraction(1)] * len(drawn) if one in self.whole else drawn
             weights[one.args[0].name] = [weight / sum(drawn) for weight in drawn]
         world = World(int(draw["dimension"]), numbers, weights=weights)
+        for drawing in self.drawn:
+            found = outcomes(drawing, weights[drawing.over.args[0].name], int(world.number(drawing.args[3])))
+            if not found or (drawing.over in self.whole and len(weights[drawing.over.args[0].name]) < 2):
+                return None
+            weights[drawing.chance.args[0].name] = [chance for _, chance in found]
         self._size = {i: int(draw[name]) for i, name in self.count.items()} | self.most
         for name, members in self.families.items():
             of = members[0].args[0].name

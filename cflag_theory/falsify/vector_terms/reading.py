@@ -23,6 +23,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.conjecture import facts as facts_of
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
+from cflag_theory.falsify.vector_terms.draws import Drawn, named
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,19 @@ class Reading:
 
     def as_proved(self) -> Reading:
         """The same as the proving side takes it."""
-        return self.in_polynomials().with_order().with_exchanges()
+        return self.with_draws().in_polynomials().with_order().with_exchanges()
+
+    def with_draws(self) -> Reading:
+        """The same with a named vector for every mean over a draw, and what is known of it."""
+        if not (drawn := self.atoms(Drawn)):
+            return self
+        names, facts, sizes = named(drawn)
+
+        def changed(one: Relation) -> Relation:
+            return one.xreplace(names).xreplace(sizes)
+
+        facts = [replace(fact, relation=changed(fact.relation)) for fact in (*self.facts, *facts)]
+        return replace(self, goal=changed(self.goal), facts=tuple(facts))
 
     def with_exchanges(self) -> Reading:
         """The same with what exchanging two means says: their weights depend on no other index."""
@@ -116,8 +129,13 @@ class Reading:
         return sorted(below, key=str)
 
     def with_order(self) -> Reading:
-        """The same with mu <= L for every function that is mu-convex and L-smooth, as it is where a vector is not 0."""
+        """The same with what is known of numbers by what they are: divisors, whole numbers, mu <= L.
+
+        A function that is mu-convex and L-smooth has mu <= L unless all vectors are 0.
+        """
         facts = [Fact(f"{one} is not 0", Relation(sp.S.Zero, "<", one), f"0 < {one}") for one in self.divisors]
+        whole = [s for s in self.symbols if s.is_integer and s.is_positive]
+        facts += [Fact(f"{s} is a whole number", Relation(sp.S.One, "<=", s), f"1 <= {s}") for s in whole]
         for f in self.functions:
             mu, L = f.properties.mu, f.properties.smooth
             if mu and L is not None and (mu - L).free_symbols:
