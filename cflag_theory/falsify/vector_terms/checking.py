@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
@@ -128,8 +129,17 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
             others = [one for one in fact.forall if one != index]
             for first, *others_at in product(range(way.period), *(range(end + way.period) for _ in others)):
                 world.at = dict(zip(others, others_at, strict=True)) | {index: Growing((end + first, way.period))}
-                if not way.never_above(relation.op, world.number(relation.left - relation.right)):
+                if not way.never_above(relation.op, world.number(_cleared(relation, index))):
                     yield f"{fact.words} is not shown for every {index}"
+
+
+def _cleared(relation: Relation, index: sp.Symbol) -> sp.Expr:
+    """Left minus right, times what is divided by and grows with the index, if that is positive."""
+    gap = relation.left - relation.right
+    if not any(one.exp.is_negative and one.base.has(index) for one in gap.atoms(sp.Pow)):
+        return gap
+    above, under = sp.fraction(sp.together(gap))
+    return above if manifestly_nonnegative(under, strictly=True) else gap
 
 
 def _rising(fact: Fact) -> None:

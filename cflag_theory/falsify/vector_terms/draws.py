@@ -9,12 +9,11 @@ from math import prod
 from typing import Any
 
 import sympy as sp
-from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Binder, Index, Operator
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Basis, Named, TermError, dot, parts
+from cflag_theory.claims.engine.terms import Basis, TermError, dot, parts, vector
 
 
 class Drawn(Binder, Basis):
@@ -96,7 +95,9 @@ def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dic
     sizes: dict[sp.Symbol, sp.Expr] = {}
     for number, one in enumerate(drawn, start=1):
         places = sorted((s for s in one.free_symbols if isinstance(s, Index)), key=str)
-        names[one] = Named(Str(f"{one.chance.args[0].name} mean {number}"), *places)
+        indices = "".join(f",@{place}" for place in range(1, len(places) + 1))
+        latex = rf"\bar v^{{({number})}}_{{{one.chance.args[0].name}{indices}}}"
+        names[one] = vector(f"{one.chance.args[0].name} mean {number}", latex)(*places)
         if one.args[4].is_Symbol:
             sizes[one.args[4]] = 1 + sp.Symbol(f"{one.args[4]}_less_1", integer=True, positive=True)
     for one in drawn:

@@ -345,7 +345,7 @@ class _Family:
     def lacks(self, draw: Mapping[str, Any]) -> int:
         """1 where the numbers make no instance, such as L < mu, or, in exact numbers, one that is not finished."""
         world = self.world(draw)
-        if world is None:
+        if world is None or (self.reading.divisors and not self._divides(world)):
             return 1
         numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
         if any(isinstance(one, float) for one in numbers):
@@ -356,6 +356,15 @@ class _Family:
         words, way = judged(self.reading, world, None if every else 1)
         self._helped = self._helped or (words is None and (way.period > 1 or bool(way.moving)))
         return 0 if words is None else 1
+
+    def _divides(self, world: World) -> bool:
+        """Whether no relation divides by a length that is 0."""
+        try:
+            for relation in self.reading.relations:
+                self._worst(world, of_numbers(relation))
+        except ZeroDivisionError:
+            return False
+        return True
 
     def side(self, draw: Mapping[str, Any], number: int) -> Any:
         """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""
