@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.operators import Index, Operator, TotalVector
+from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
@@ -188,7 +188,9 @@ class _Family:
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
-        found: dict[sp.Symbol, int] = {one.index: _TERMS for one in self.reading.operators if one.is_sum}
+        several = [one.index for one in self.reading.operators if one.is_sum]
+        several += [one.bound for one in self.reading.atoms(Largest, Least)]
+        found: dict[sp.Symbol, int] = dict.fromkeys(several, _TERMS)
         for place in (place for members in self.families.values() for place in places(members)):
             running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
             if len(place) == 1 and place[0] in self.count:
