@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import prod
@@ -105,7 +105,7 @@ def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dic
         if one.args[4] != 0:
             facts.append(_fact(f"{one.args[3]} of {one.args[4]} are drawn", one.args[3], one.args[4], "<="))
     facts += [
-        _fact(f"second moment of {u.body} and {v.body} over the draw", u.chance(dot(names[u], names[v])), _moment(u, v))
+        _fact(f"second moment of {u.body} and {v.body} over the draw", u.chance(dot(names[u], names[v])), _moment(u, v, sizes))
         for u, v in combinations_with_replacement(drawn, 2)
         if u.chance == v.chance
     ]
@@ -113,8 +113,8 @@ def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dic
     return names, list(kept.values()), sizes
 
 
-def _moment(u: Drawn, v: Drawn) -> sp.Expr:
-    count, whole = u.args[3:]
+def _moment(u: Drawn, v: Drawn, sizes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    count, whole = (size.xreplace(sizes) for size in u.args[3:])
     part = 1 / count if whole == 0 else (whole - count) / (count * (whole - 1))
     means = dot(u.over(u.body), u.over(v.body))
     return sp.expand(means + part * (u.over(dot(u.body, v.body)) - means))

@@ -255,11 +255,8 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
-                if declared.mu != 0:
-                    facts.use(rules.strong_interpolation(f"strong interpolation {between}", f, x, y))
+                facts.use(rules.interpolation(f"strong interpolation {between}", f, x, y, 1))
         for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
-            if declared.smooth is not None and declared.mu:
-                facts.use(rules.cocoercive(f"co-coercivity of {f} between {x} and {y}", f, x, y))
             if declared.smooth is not None and (declared.mu is None or reading.norms):
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):

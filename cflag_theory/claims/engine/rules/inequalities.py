@@ -136,43 +136,19 @@ def convex(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relati
 
 @rule(
     "interpolation",
-    "A convex, L-smooth f has f(y) >= f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2L).",
+    "A convex, L-smooth f has f(y) >= f(x) + <g, y - x> + ||g - h||^2 / (2L); a mu-convex one has ||g - h||^2 + mu L "
+    "||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>); g and h are the gradients at x and y.",
 )
-def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
-    """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0."""
-    no_steps(premises)
-    L = positive(_declared(f.properties.smooth, f, "smooth"))
-    nonnegative(_declared(f.properties.mu, f, "convex"))
-    return at_most(f(x) + dot(f.grad(x), y - x) + sp.expand(norm2(f.grad(x) - f.grad(y)) / (2 * L)), f(y))
-
-
-@rule(
-    "co-coercivity",
-    "A mu-convex, L-smooth f has (mu + L) <grad f(x) - grad f(y), x - y> >= mu L ||x - y||^2 + ||grad f(x) - grad "
-    "f(y)||^2.",
-)
-def cocoercive(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
-    """mu L ||x - y||^2 + ||grad f(x) - grad f(y)||^2 <= (mu + L) <grad f(x) - grad f(y), x - y>."""
-    no_steps(premises)
-    L = nonnegative(_declared(f.properties.smooth, f, "smooth"))
-    mu = nonnegative(_declared(f.properties.mu, f, "convex"))
-    apart, change = x - y, f.grad(x) - f.grad(y)
-    return at_most(sp.expand(mu * L * norm2(apart)) + norm2(change), sp.expand((mu + L) * dot(change, apart)))
-
-
-@rule(
-    "strong interpolation",
-    "A mu-convex, L-smooth f has ||g - h||^2 + mu L ||x - y||^2 - 2 mu <g - h, x - y> <= "
-    "2 (L - mu) (f(y) - f(x) - <g, y - x>) with g = grad f(x), h = grad f(y).",
-)
-def strong_interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
-    """||g - h||^2 + mu L ||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>), gradients g, h."""
+def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr, strongly: int = 0) -> Relation:
+    """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0. Or, `strongly`, the other."""
     no_steps(premises)
     L = _declared(f.properties.smooth, f, "smooth")
-    mu = _declared(f.properties.mu, f, "convex")
-    apart, change = x - y, f.grad(x) - f.grad(y)
-    left = norm2(change) + mu * L * norm2(apart) - 2 * mu * dot(change, apart)
-    return at_most(sp.expand(left), sp.expand(2 * (L - mu) * (f(y) - f(x) - dot(f.grad(x), y - x))))
+    mu = nonnegative(_declared(f.properties.mu, f, "convex"))
+    change, gap = f.grad(x) - f.grad(y), f(x) + dot(f.grad(x), y - x)
+    if not strongly:
+        return at_most(gap + sp.expand(norm2(change) / (2 * positive(L))), f(y))
+    left = norm2(change) + mu * L * norm2(x - y) - 2 * mu * dot(change, x - y)
+    return at_most(sp.expand(left), sp.expand(2 * (L - mu) * (f(y) - gap)))
 
 
 @rule("lower bound", "f is bounded below by the number that is declared.")
