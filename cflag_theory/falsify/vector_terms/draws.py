@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import prod
@@ -105,7 +105,11 @@ def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dic
         if one.args[4] != 0:
             facts.append(_fact(f"{one.args[3]} of {one.args[4]} are drawn", one.args[3], one.args[4], "<="))
     facts += [
-        _fact(f"second moment of {u.body} and {v.body} over the draw", u.chance(dot(names[u], names[v])), _moment(u, v, sizes))
+        _fact(
+            f"second moment of {u.body} and {v.body} over the draw",
+            u.chance(dot(names[u], names[v])),
+            _moment(u, v, sizes),
+        )
         for u, v in combinations_with_replacement(drawn, 2)
         if u.chance == v.chance
     ]
@@ -126,7 +130,7 @@ def _fact(name: str, left: sp.Expr, right: sp.Expr, op: str = "==") -> Fact:
     return Fact(name, relation, name, running)
 
 
-def faults(drawn: Iterator[Drawn], weights: dict[str, list[Any]], number: Callable[[sp.Expr], Any]) -> Iterator[str]:
+def faults(drawn: Iterable[Drawn], weights: Mapping[str, list[Any]], number: Callable[[sp.Expr], Any]) -> Iterator[str]:
     """What is wrong with the weights of an instance of a draw."""
     for one in drawn:
         members, chances = (weights[of.args[0].name] for of in (one.over, one.chance))

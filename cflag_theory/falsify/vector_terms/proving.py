@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
@@ -108,22 +107,29 @@ def prove_vectors(reading: Reading) -> Proved | None:
     return _statement(reading, steps)
 
 
-def _steps(reading: Reading) -> list[Step] | None:
-    whole = rounds.with_ends(reading)
-    at, uses = rounds.members(reading)
-    attempts = [lambda: _direct(at, uses, reading.facts)] if uses and not rounds.sums(reading) else []
-    attempts.append(lambda: _direct(whole))
+def _steps(reading: Reading) -> Sequence[Step] | None:
+    """The steps that show a claim, in the first way that finds some."""
+    if not rounds.sums(reading):
+        for end in rounds.ends(reading):
+            if (steps := _by_induction(reading, end)) is not None:
+                return steps
+        at, uses = rounds.members(reading)
+        if uses and (found := _direct(at, uses, reading.facts)) is not None:
+            return found
+    if (found := _direct(rounds.with_ends(reading))) is not None:
+        return found
     for end in rounds.ends(reading):
-        attempts.insert(0 if rounds.sums(reading) == [] else len(attempts), partial(_by_induction, reading, end))
-        if not rounds.sums(reading) and (wider := rounds.with_sum(reading, end)) is not None:
-            attempts.append(partial(_direct, wider))
-    for attempt in attempts:
-        if (steps := attempt()) is not None:
+        if rounds.sums(reading):
+            steps = _by_induction(reading, end)
+        else:
+            wider = rounds.with_sum(reading, end)
+            steps = None if wider is None else _direct(wider)
+        if steps is not None:
             return steps
     return None
 
 
-def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
+def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     """The claim for every number of rounds, from its first value and from one to the next.
 
     A claim about one round and more is about none first, where it often says nothing.
@@ -149,13 +155,12 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> list[Step] | None:
     return [Induction(name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
 
 
-def _renamed(steps: list[Step], word: str) -> list[Step]:
+def _renamed(steps: Sequence[Use | Obligation], word: str) -> list[Use | Obligation]:
     """Steps under names of their own."""
     names = {step.name: f"{step.name} ({word})" for step in steps}
     marks = {mark(old): mark(new) for old, new in names.items() for mark in (slack, residual)}
     found = []
     for step in steps:
-        assert isinstance(step, Use | Obligation)
         given = tuple(names.get(name, name) for name in step.given)
         made = replace(step, name=names[step.name], given=given)
         if isinstance(made, Obligation) and made.certificate is not None:
@@ -164,7 +169,9 @@ def _renamed(steps: list[Step], word: str) -> list[Step]:
     return found
 
 
-def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()) -> list[Step] | None:
+def _direct(
+    reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()
+) -> list[Use | Obligation] | None:
     """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
@@ -199,7 +206,7 @@ def _direct(reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact
             used = tuple(
                 dict.fromkeys((*_named(found, facts), *(name for name in facts.strict if name.endswith("is not 0"))))
             )
-            steps: list[Step] = [facts.steps[name] for name in _needed(facts, list(used))]
+            steps = [facts.steps[name] for name in _needed(facts, list(used))]
             return [*steps, Obligation(reading.name, goal, used, found)]
     return None
 
@@ -265,6 +272,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 if (shown := facts.steps.get(name)) is None:
                     facts.use(rules.along(f"{name} along {w}", w, given=name))
                     continue
+                assert isinstance(shown, Use)
                 every, once = rounds.along(shown, f"{name} along {w}", w)
                 if facts.use(every, behind=True):
                     facts.use(once)
@@ -403,7 +411,7 @@ def _needed(facts: _Facts, names: list[str]) -> list[str]:
     return ordered
 
 
-def _statement(reading: Reading, steps: list[Step]) -> Proved:
+def _statement(reading: Reading, steps: Sequence[Step]) -> Proved:
     statement = Statement(reading.name, reading.goal, reading.facts, Proof(tuple(steps)))
     examination = examine(statement)
     if any("contradict each other" in fault for fault in examination.faults):

@@ -150,7 +150,8 @@ class Reading:
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
         named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
         squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
-        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares, self._complements(declared)]
+        rest = self._complements(declared)
+        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares, rest]
 
         def changed(one: Relation) -> Relation:
             for change in changes:
@@ -159,6 +160,8 @@ class Reading:
 
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
         facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
+        signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
+        facts += tuple(Fact(name, relation, name) for relation, name in signs)
         return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
 
     def _complements(self, declared: set[sp.Symbol]) -> dict[sp.Symbol, sp.Expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -12,7 +13,7 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, sum_over
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
 from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, norm2, parts
@@ -160,25 +161,18 @@ def _round(reading: Reading, fact: Fact) -> sp.Symbol | None:
 
 def members(reading: Reading) -> tuple[Reading, list[Use]]:
     """The claim with what holds for every round at the rounds of which the claim speaks, and the uses that show it."""
-    steps = {}
+    steps: dict[Any, sp.Expr] = {}
     for fact in reading.facts:
         over, left = _round(reading, fact), fact.relation.left
         if over is not None and isinstance(left, Named | AppliedUndef):
             shifts = [place - over for place in left.args if place.has(over)]
-            steps |= {_family(left): (over, shift) for shift in shifts if shift.is_Integer}
-    new = [
-        one for one in (*reading.goal.left.atoms(Named, AppliedUndef), *reading.goal.right.atoms(Named, AppliedUndef))
-    ]
+            steps |= {_family(left): shift for shift in shifts if shift.is_Integer}
+    new = [one for side in sides(reading.goal) for one in side.atoms(Named, AppliedUndef)]
     found: list[sp.Expr] = []
     for _ in range(_BACK):
-        places = [
-            (steps[_family(one)], place)
-            for one in new
-            if _family(one) in steps
-            for place in one.args
-            if place.is_integer
-        ]
-        values = [place - shift for (over, shift), place in places if (place - shift).is_nonnegative]
+        known = [(steps[_family(one)], one.args) for one in new if _family(one) in steps]
+        values = [place - shift for shift, places in known for place in places if place.is_integer]
+        values = [value for value in values if value.is_nonnegative]
         values = [value for value in dict.fromkeys(values) if value not in found]
         found += values
         new = [
