@@ -123,6 +123,10 @@ class Form:
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
         self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*_UNKNOWN, Index)}
         self.goal = linear(goal.slack, self.moved)
+        #: The goal's coefficients as they are written: multipliers are often made of their factors.
+        self.written = [
+            c for c in linear(goal.slack, {}, apart=False).values() if c.free_symbols <= _symbols(self.goal)
+        ]
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
         averaged = {u.index for u in operators} - _indices(goal)
         rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & averaged}
@@ -173,6 +177,10 @@ class Form:
                 if same and all(one.total == 1 for one in rest):
                     self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
                     break
+
+
+def _symbols(of: Linear) -> set[sp.Symbol]:
+    return set().union(*(c.free_symbols for c in of.values()))
 
 
 def _indices(one: Relation) -> set[sp.Symbol]:
@@ -283,7 +291,13 @@ class Programs:
         if not (np.isfinite(rows).all() and np.isfinite(right).all()):
             return None
         none = sparse.csc_matrix((len(cost), len(cost)))
-        answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        try:
+            answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        except BaseException as error:
+            # Eigenvalues that its library does not find end it with a panic, which is no Exception.
+            if type(error).__name__ != "PanicException":
+                raise
+            return None
         early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
         good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
         return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

@@ -209,7 +209,7 @@ class _Fit:
     def _letters(self) -> list[sp.Expr]:
         """The numbers, and the sums of one sign that the claim's coefficients are products of."""
         letters: list[sp.Expr] = list(self.form.symbols)
-        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
+        parts = [self._quotient(one) for one in (*self.form.written, *(n.slack for n in self.form.numbers.values()))]
         for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
             for polynomial in (part.numer, part.denom):
                 for factor, _ in polynomial.factor_list()[1]:
