@@ -19,6 +19,8 @@ from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.reading import Entry
 
 Vector = list[Any]
+#: How far functions may curve where nothing is declared.
+_CURVED = 2
 
 
 @cache
@@ -253,3 +255,21 @@ class World:
         if found is None:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
         return found
+
+
+def piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
+    """A function with the declared smoothness and convexity; None where these contradict each other."""
+    declared = f.properties
+    high = world.number(declared.smooth) if declared.smooth is not None else None
+    low = world.number(declared.mu) if declared.mu is not None else None
+    if low is None:
+        low = -high if high is not None else -_CURVED
+    if high is None:
+        high = max(low, 0) + _CURVED
+    if high < low or (declared.smooth is not None and low < -high):
+        return None
+
+    def between(levels: list[Any]) -> list[Any]:
+        return [low + (high - low) * level for level in levels]
+
+    return Piecewise(shape["slope"], between(shape["outer"]), between(shape["inner"]), shape["kink"], shape["width"])

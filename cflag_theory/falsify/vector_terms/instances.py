@@ -27,7 +27,7 @@ from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
-from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
+from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
     Entry,
     Reading,
@@ -41,9 +41,8 @@ from cflag_theory.falsify.vector_terms.reading import (
     word,
 )
 
-#: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
-#: often equations are used in turn, until the vectors that they give stay.
-_DIMENSIONS, _MEMBERS, _CURVED, _PASSES = 2, 2, 2, 8
+#: Coordinates, members of a family, and how often equations are used in turn, until the vectors that they give stay.
+_DIMENSIONS, _MEMBERS, _PASSES = 2, 2, 8
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 #: Of the instances in exact numbers, how many are continued in every way at first, and then each which.
@@ -263,7 +262,7 @@ class _Family:
             if isinstance(members[0], Function):
                 for point in np.ndindex(*draw[f"{name}_slope"].shape[:-1]):
                     shape = {part: draw[f"{name}_{part}"][point].tolist() for part in _SHAPE}
-                    made = _piecewise(members[0], world, shape)
+                    made = piecewise(members[0], world, shape)
                     if made is None:
                         return None
                     world.functions[of, point] = made
@@ -389,24 +388,6 @@ class _Family:
             found.append((gap, (left, right), dict(world.at)))
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
-    """A function with the declared smoothness and convexity; None where these contradict each other."""
-    declared = f.properties
-    high = world.number(declared.smooth) if declared.smooth is not None else None
-    low = world.number(declared.mu) if declared.mu is not None else None
-    if low is None:
-        low = -high if high is not None else -_CURVED
-    if high is None:
-        high = max(low, 0) + _CURVED
-    if high < low or (declared.smooth is not None and low < -high):
-        return None
-
-    def between(levels: list[Any]) -> list[Any]:
-        return [low + (high - low) * level for level in levels]
-
-    return Piecewise(shape["slope"], between(shape["outer"]), between(shape["inner"]), shape["kink"], shape["width"])
 
 
 def _indices(at: tuple[Any, ...]) -> str:

@@ -6,7 +6,7 @@ A proof is a statement of the ledger's kind with its steps, and counts only if t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
@@ -23,68 +23,11 @@ from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Pr
 from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
+from cflag_theory.falsify.vector_terms.facts import Facts, known_of
 from cflag_theory.falsify.vector_terms.reading import Reading
-from cflag_theory.falsify.vector_terms.squares import with_squares
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
-
-
-@dataclass
-class _Facts:
-    """What is known, by name, and the steps that show it."""
-
-    known: dict[str, rules.Known] = field(default_factory=dict)
-    steps: dict[str, Use | Obligation] = field(default_factory=dict)
-    #: What holds for every round, where the claim is about one: what is known rests on it.
-    behind: dict[str, rules.Known] = field(default_factory=dict)
-    #: What is known does not imply the goal, whatever is squared.
-    refused: bool = False
-
-    def certificate(self, goal: Relation) -> sp.Expr | None:
-        """A certificate of the goal with squares that are found for it, and become facts."""
-        found = with_squares(goal, {name: one.relation for name, one in self.known.items()})
-        self.refused = found.refused
-        for name, (vector, nest) in found.squares.items():
-            self.use(rules.square(name, vector, *reversed(nest)))
-        return found.certificate
-
-    def use(self, step: Use, *, behind: bool = False) -> str | None:
-        """Add what a rule concludes, or put it `behind`; None where it does not fit, or says nothing new."""
-        try:
-            premises = [self.known.get(name) or self.behind[name] for name in step.given]
-            relation = rules.concluded(step, premises, self.strict)
-        except TermError:
-            return None
-        if sp.expand(relation.slack) == 0 or any(relation == known.relation for known in self.known.values()):
-            return None
-        fixed = frozenset().union(*(known.fixed for known in premises))
-        (self.behind if behind else self.known)[step.name] = rules.Known(relation, fixed)
-        self.steps[step.name] = step
-        return step.name
-
-    @property
-    def strict(self) -> dict[str, Relation]:
-        """The strict inequalities about no index: by them a divisor differs from 0."""
-        known = ((name, one.relation) for name, one in self.known.items() if one.relation.op == "<")
-        return {name: one for name, one in known if not any(symbol.is_integer for symbol in one.free_symbols)}
-
-    def relations(self) -> dict[str, Relation]:
-        """What is known between numbers."""
-        return {
-            name: known.relation
-            for name, known in self.known.items()
-            if not (is_vector(known.relation.left) or is_vector(known.relation.right))
-        }
-
-    def derive(self, name: str, goal: Relation, given: list[str | None]) -> None:
-        """Add a relation that follows from these, if a certificate is found."""
-        known = {one: self.known[one].relation for one in given if one is not None}
-        certificate = None if name in self.known else find(goal, known)
-        if certificate is not None:
-            fixed = frozenset().union(*(self.known[one].fixed for one in known))
-            self.known[name] = rules.Known(goal, fixed)
-            self.steps[name] = Obligation(name, goal, tuple(known), certificate)
 
 
 class Proved(NamedTuple):
@@ -179,7 +122,7 @@ def _direct(
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
-    facts.behind = {fact.name: _known(fact) for fact in original}
+    facts.behind = {fact.name: known_of(fact) for fact in original}
     for use in shown:
         if use.name in facts.known:
             facts.steps[use.name] = use
@@ -211,7 +154,7 @@ def _direct(
     return None
 
 
-def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
+def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
     """The goal's certificate from its root, where the relation between the squares was proved."""
     left, right = _norm_of(goal.left), _norm_of(goal.right)
     name = "squares"
@@ -232,22 +175,18 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
     return None if root is None else slack(root)
 
 
-def _named(certificate: sp.Expr, facts: _Facts) -> tuple[str, ...]:
+def _named(certificate: sp.Expr, facts: Facts) -> tuple[str, ...]:
     words = {str(symbol) for symbol in certificate.free_symbols}
     return tuple(name for name in facts.relations() if words & {f"slack[{name}]", f"residual[{name}]"})
 
 
-def _hypotheses(reading: Reading) -> _Facts:
-    facts = _Facts()
-    facts.known |= {fact.name: _known(fact) for fact in reading.facts}
+def _hypotheses(reading: Reading) -> Facts:
+    facts = Facts()
+    facts.known |= {fact.name: known_of(fact) for fact in reading.facts}
     return facts
 
 
-def _known(fact: Fact) -> rules.Known:
-    return rules.Known(fact.relation, frozenset(fact.relation.free_symbols - {*fact.forall}))
-
-
-def _functions(reading: Reading, facts: _Facts) -> None:
+def _functions(reading: Reading, facts: Facts) -> None:
     """What the declared properties say between all pairs of points."""
     for f, points in reading.functions.items():
         declared = f.properties
@@ -278,7 +217,7 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                     facts.use(once)
 
 
-def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
+def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
     """||grad f(x) - grad f(y)||^2 <= L^2 ||x - y||^2."""
     between = f"of {f} between {x} and {y}"
     names = [
@@ -290,7 +229,7 @@ def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
     facts.derive(f"Lipschitz gradient {between}, squared", goal, names)
 
 
-def _gradient_steps(reading: Reading, facts: _Facts) -> None:
+def _gradient_steps(reading: Reading, facts: Facts) -> None:
     """What the properties say between a point x and x - grad f(x) / L."""
     for f, points in reading.functions.items():
         L = f.properties.smooth
@@ -303,7 +242,7 @@ def _gradient_steps(reading: Reading, facts: _Facts) -> None:
                 facts.use(rules.bounded_below(f"{f} is bounded below after a gradient step from {x}", f, step))
 
 
-def _norms(reading: Reading, facts: _Facts) -> None:
+def _norms(reading: Reading, facts: Facts) -> None:
     """Norms in the claim: squares, the triangle and Cauchy-Schwarz inequalities."""
     for v in reading.norms:
         _named_square(facts, v)
@@ -328,7 +267,7 @@ def _norms(reading: Reading, facts: _Facts) -> None:
             facts.use(rules.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
 
 
-def _multiples(facts: _Facts) -> None:
+def _multiples(facts: Facts) -> None:
     """||c v|| = c ||v|| where a relation says that c is not negative."""
     norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
     for v in sorted(norms, key=str):
@@ -340,7 +279,7 @@ def _multiples(facts: _Facts) -> None:
                     facts.use(rules.norm_of_multiple(f"norm of {v.args[0]}", sign * basis, sign * c, given=name))
 
 
-def _bounded(reading: Reading, facts: _Facts) -> None:
+def _bounded(reading: Reading, facts: Facts) -> None:
     """From ||u|| <= c ||v||: ||u||^2 <= c^2 ||v||^2, and <v, u> <= c ||v||^2 for u and -u."""
     for fact in reading.facts:
         left, right = _norm_of(fact.relation.left), _norm_of(fact.relation.right)
@@ -369,7 +308,7 @@ def _norm_of(expr: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
     return None if factor.has(Norm) else (factor, norm.args[0])
 
 
-def _named_square(facts: _Facts, v: sp.Expr) -> str:
+def _named_square(facts: Facts, v: sp.Expr) -> str:
     """The name under which ||v||^2 = <v, v> is known."""
     name = facts.use(rules.norm_squared(f"square of ||{v}||", v))
     if name is not None:
@@ -378,7 +317,7 @@ def _named_square(facts: _Facts, v: sp.Expr) -> str:
     return next(known for known, one in facts.known.items() if one.relation == shown)
 
 
-def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
+def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:
     """Every relation that holds for each value of an index, under the means over that index, and so on."""
     for name in names:
         known = facts.known[name]
@@ -394,7 +333,7 @@ def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
                     _under_means(reading, facts, [made] if made else [])
 
 
-def _needed(facts: _Facts, names: list[str]) -> list[str]:
+def _needed(facts: Facts, names: list[str]) -> list[str]:
     """The steps that these names rest on, each before what uses it."""
     ordered: list[str] = []
 
