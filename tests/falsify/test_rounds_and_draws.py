@@ -44,6 +44,7 @@ f = function("rounds f", smooth=L, lower=low)
 F = function("rounds F", smooth=L)
 h = function("rounds h", smooth=L, convex=True)
 q = function("rounds q", convex=True)
+strong = function("rounds strong", mu=mu)
 both = function("rounds both", smooth=L, mu=mu)
 A, error = sequence("A", nonnegative=True), sequence("error", nonnegative=True)
 phi = sequence("phi")
@@ -157,6 +158,23 @@ TRUE = {
     "contraction of gradient descent": claim(
         norm2(x - 2 / (L + mu) * both.grad(x) - xs), ((L - mu) / (L + mu)) ** 2 * norm2(x - xs), sp.Eq(both.grad(xs), 0)
     ),
+    "a strongly convex proximal map": claim(
+        (1 + a * mu) * norm(x - y), norm(u - v), sp.Eq(u, x + a * strong.grad(x)), sp.Eq(v, y + a * strong.grad(y))
+    ),
+    "a step of gossip": claim(
+        clients(norm2((1 - s) * member + s * clients(member) - clients(member))), (1 - s) ** 2 * spread, relation="=="
+    ),
+    "two potentials": claim(
+        A(T) + error(T),
+        (1 - c) ** T * (A(0) + error(0)),
+        A(t + 1) <= (1 - c) * A(t),
+        error(t + 1) <= (1 - c) * error(t),
+        c <= 1,
+    ),
+    "partial participation": claim(
+        chance(norm2(x - a * some(member) - xs)),
+        norm2(x - a * clients(member) - xs) + a**2 / K * clients(norm2(member)),
+    ),
 }
 FALSE = {
     "gradients without the factor 2": claim(a * S(norm2(f.grad(X(t)))), f(X(0)) - low, *descent),
@@ -175,6 +193,10 @@ FALSE = {
     "K of N as if N were N - 1": claim(without(norm2(part(member) - clients(member))), (N - K) / (K * N) * spread),
     "with replacement as without": claim(
         chance(norm2(some(member) - clients(member))), (N - K) / (K * (N - 1)) * spread, N >= 2
+    ),
+    "partial participation, twice as good": claim(
+        chance(norm2(x - a * some(member) - xs)),
+        norm2(x - a * clients(member) - xs) + a**2 / (2 * K) * clients(norm2(member)),
     ),
     "one draw twice": claim(chance(other_chance(norm2(some(member) - other(member)))), 0),
     "a projection that halves": claim(norm2(projected), norm2(g) / 2),
