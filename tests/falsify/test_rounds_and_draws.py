@@ -200,6 +200,7 @@ FALSE = {
     ),
     "one draw twice": claim(chance(other_chance(norm2(some(member) - other(member)))), 0),
     "a projection that halves": claim(norm2(projected), norm2(g) / 2),
+    "a divisor of either sign": claim(0, norm2(u) / dot(u, v)),
     "a multiple of either sign": claim(norm((1 - s) * u), (1 - s) * norm(u)),
 }
 QUICK = ("telescoping", "a linear recursion", "K of N", "A-GEM's projection (Chaudhry et al. 2019)", "noise of clients")
@@ -224,6 +225,19 @@ def test_a_claim_for_every_number_of_rounds_is_proved_by_induction():
     assert isinstance(first, Induction)
     assert last.value == T
     assert "for induction on" in "\n".join(found.derivation.text())
+
+
+def test_a_new_name_is_that_of_no_other_number():
+    rest, less, many = (
+        sp.Symbol("rest_c", positive=True),
+        sp.Symbol("N_less_1", integer=True, positive=True),
+        sp.Symbol("T'", integer=True, nonnegative=True),
+    )
+    weighted = S((1 - c) ** (-t - 1) * error(t))
+    assert not prove(claim(weighted * rest, A(0) * (1 - c), A(t + 1) <= (1 - c) * A(t) - error(t), c < 1)).proved
+    second = without(norm2(part(member) - clients(member)))
+    assert not prove(claim(second, (N - K) / (K * less) * spread)).proved
+    assert not prove(claim(A(T) + many * G, A(0) + T * G, A(t + 1) <= A(t))).proved
 
 
 def test_a_sum_is_proved_by_the_rule_of_telescoping_sums():

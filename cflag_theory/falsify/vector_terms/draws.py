@@ -84,7 +84,9 @@ def of_draws(term: sp.Expr) -> list[Drawn]:
     return sorted(term.atoms(Drawn), key=str)
 
 
-def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dict[sp.Symbol, sp.Expr]]:
+def named(
+    drawn: Sequence[Drawn], fresh: Callable[[str], str]
+) -> tuple[dict[Drawn, sp.Expr], list[Fact], dict[sp.Symbol, sp.Expr]]:
     """A vector for every mean over a draw, what is known of them, and N = M + 1 where N members are drawn from.
 
     E v_S = mean v, and E <u_S, v_S> - <mean u, mean v> is a part of mean <u, v> - <mean u, mean v>: 1/K of it for K
@@ -99,7 +101,7 @@ def named(drawn: Sequence[Drawn]) -> tuple[dict[Drawn, sp.Expr], list[Fact], dic
         latex = rf"\bar v^{{({number})}}_{{{one.chance.args[0].name}{indices}}}"
         names[one] = vector(f"{one.chance.args[0].name} mean {number}", latex)(*places)
         if one.args[4].is_Symbol:
-            sizes[one.args[4]] = 1 + sp.Symbol(f"{one.args[4]}_less_1", integer=True, positive=True)
+            sizes[one.args[4]] = 1 + sp.Symbol(fresh(f"{one.args[4]}_less_1"), integer=True, positive=True)
     for one in drawn:
         facts.append(_fact(f"expected mean of {one.body} over the draw", one.chance(names[one]), one.over(one.body)))
         if one.args[4] != 0:

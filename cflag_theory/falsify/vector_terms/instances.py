@@ -18,7 +18,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
+from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, is_vector, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
@@ -104,6 +104,7 @@ class _Family:
         self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
         #: The means that a draw is from, with the number of all their members.
         self.whole = {one.over: one.args[4] for one in self.drawn if one.args[4] != 0}
+        self.divided = any(p.exp.is_negative and p.base.atoms(Dot, Norm) for p in reading.atoms(sp.Pow))
         self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
         #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
@@ -346,7 +347,7 @@ class _Family:
     def lacks(self, draw: Mapping[str, Any]) -> int:
         """1 where the numbers make no instance, such as L < mu, or, in exact numbers, one that is not finished."""
         world = self.world(draw)
-        if world is None or (self.reading.divisors and not self._divides(world)):
+        if world is None or (self.divided and not self._divides(world)):
             return 1
         numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
         if any(isinstance(one, float) for one in numbers):
@@ -359,7 +360,7 @@ class _Family:
         return 0 if words is None else 1
 
     def _divides(self, world: World) -> bool:
-        """Whether no relation divides by a length that is 0."""
+        """Whether no relation divides by what is 0."""
         try:
             for relation in self.reading.relations:
                 self._worst(world, of_numbers(relation))

@@ -78,7 +78,7 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     A claim about one round and more is about none first, where it often says nothing.
     """
     if end.is_positive:
-        count = sp.Symbol(f"{end}'", integer=True, nonnegative=True)
+        count = sp.Symbol(reading.fresh(f"{end}'"), integer=True, nonnegative=True)
         try:
             wider = replace(reading, goal=reading.goal.xreplace({end: count}))
             none = wider.goal.subs({count: sp.S.Zero})

@@ -96,7 +96,7 @@ class Reading:
         """The same with a named vector for every mean over a draw, and what is known of it."""
         if not (drawn := self.atoms(Drawn)):
             return self
-        names, facts, sizes = named(drawn)
+        names, facts, sizes = named(drawn, self.fresh)
 
         def changed(one: Relation) -> Relation:
             return one.xreplace(names).xreplace(sizes)
@@ -125,8 +125,15 @@ class Reading:
     @property
     def divisors(self) -> list[sp.Expr]:
         """The lengths that the claim divides by: it is about vectors for which they are not 0."""
-        below = {p.base for p in self.atoms(sp.Pow) if p.exp.is_negative and isinstance(p.base, Norm | Dot)}
-        return sorted(below, key=str)
+        below = {p.base for p in self.atoms(sp.Pow) if p.exp.is_negative}
+        return sorted((one for one in below if isinstance(one, Norm) or _is_square(one)), key=str)
+
+    def fresh(self, name: str) -> str:
+        """A name that no number of the claim has."""
+        taken = {one.name for one in self.atoms(sp.Symbol)}
+        while name in taken:
+            name += "'"
+        return name
 
     def with_order(self) -> Reading:
         """The same with what is known of numbers by what they are: divisors, whole numbers, mu <= L.
@@ -171,8 +178,14 @@ class Reading:
             left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
             weighs = any(p.base == 1 - left and p.exp.atoms(Index) for p in self.atoms(sp.Pow))
             if op != "==" and left.is_Symbol and right == 1 and weighs and left not in declared:
-                found[left] = 1 - sp.Symbol(f"rest_{left}", **{"positive" if op == "<" else "nonnegative": True})
+                found[left] = 1 - sp.Symbol(
+                    self.fresh(f"rest_{left}"), **{"positive" if op == "<" else "nonnegative": True}
+                )
         return found
+
+
+def _is_square(one: sp.Expr) -> bool:
+    return isinstance(one, Dot) and one.args[0] == one.args[1]
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:

@@ -48,7 +48,7 @@ def of_one(reading: Reading) -> tuple[Reading, tuple[sp.Symbol, ...]]:
     if len(free) != 1:
         return reading, ()
     (over,) = free
-    number = sp.Symbol(f"{over}'", integer=True, nonnegative=True)
+    number = sp.Symbol(reading.fresh(f"{over}'"), integer=True, nonnegative=True)
     return replace(reading, goal=reading.goal.xreplace({over: number})), (number, over)
 
 
