@@ -20,7 +20,21 @@ _HOME = {
 }
 # The words of claims with vectors.
 _HOME |= dict.fromkeys(
-    ("dot", "function", "index", "mean", "norm", "norm2", "sum_over", "vector", "vectors"), "vector_terms.words"
+    (
+        "dot",
+        "draws",
+        "function",
+        "index",
+        "least",
+        "mean",
+        "norm",
+        "norm2",
+        "sequence",
+        "sum_over",
+        "vector",
+        "vectors",
+    ),
+    "vector_terms.words",
 )
 __all__ = list(_HOME)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
 from cflag_theory.claims.engine.definitions import quantified, running
@@ -203,7 +204,7 @@ class Conjecture:
         for one in self.given:
             parts += [one.left, one.right] if isinstance(one, Relation) else [one]
         sides = [part for part in parts if isinstance(part, sp.Basic)]
-        return any(isinstance(term, (*Atom, Basis)) for side in sides for term in sp.preorder_traversal(side))
+        return any(_of_vectors(term) for side in sides for term in sp.preorder_traversal(side))
 
     @property
     def runs(self) -> bool:
@@ -303,6 +304,11 @@ def _check_beta(name: str, beta: Range | None) -> None:
         raise InvalidInput(
             f"{name}: the step size beta may be anything in {beta}: use positive numbers, open='low' for 0"
         )
+
+
+def _of_vectors(term: sp.Basic) -> bool:
+    """Whether it is made of vectors, or a member of a sequence."""
+    return isinstance(term, (*Atom, Basis)) or (isinstance(term, AppliedUndef) and all(a.is_integer for a in term.args))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -219,6 +219,45 @@ Proof.
   rewrite !Z, N. lra.
 Qed.
 
+(** ||grad f(x) - grad f(y)||^2 + mu L ||x - y||^2 - 2 mu <grad f(x) - grad f(y), x - y>
+    <= 2 (L - mu) (f(y) - f(x) - <grad f(x), y - x>): all that f says between two points. *)
+Theorem strong_interpolation : forall mu L f grad x y, smooth L f grad -> convex mu f grad ->
+  dot (grad x -^ grad y) (grad x -^ grad y) + mu * L * dot (x -^ y) (x -^ y)
+  - 2 * mu * dot (grad x -^ grad y) (x -^ y) <= 2 * (L - mu) * (f y - f x - dot (grad x) (y -^ x)).
+Proof.
+  intros mu L f grad x y S C. pose proof (S x y) as Sxy. pose proof (C x y) as Cxy.
+  assert (N : dot (y -^ x) (y -^ x) = dot (x -^ y) (x -^ y)).
+  { rewrite !dot_add, !dot_add_r, !dot_scale, !dot_scale_r, (dot_comm V x y). ring. }
+  rewrite N in *. destruct (Rlt_or_le mu L) as [H|H].
+  - set (h := fun x : V => f x - mu / 2 * dot x x). set (gh := fun x : V => grad x -^ mu *^ x).
+    assert (K : h x + dot (gh x) (y -^ x) + / (2 * (L - mu)) * dot (gh x -^ gh y) (gh x -^ gh y) <= h y).
+    { apply (interpolation (L - mu) h gh); [lra | |].
+      - intros u v. specialize (S u v). unfold h, gh. rewrite !dot_add, !dot_add_r, !dot_scale, !dot_scale_r in *.
+        rewrite (dot_comm V v u) in *. lra.
+      - intros u v. specialize (C u v). unfold h, gh. rewrite !dot_add, !dot_add_r, !dot_scale, !dot_scale_r in *.
+        rewrite (dot_comm V v u) in *. lra. }
+    apply Rmult_le_compat_l with (r := 2 * (L - mu)) in K; [| lra].
+    replace (gh x -^ gh y) with ((grad x -^ grad y) -^ mu *^ (x -^ y)) in K by (unfold gh; vectors).
+    replace (2 * (L - mu) * (h x + dot (gh x) (y -^ x) +
+      / (2 * (L - mu)) * dot (grad x -^ grad y -^ mu *^ (x -^ y)) (grad x -^ grad y -^ mu *^ (x -^ y))))
+      with (2 * (L - mu) * (h x + dot (gh x) (y -^ x)) +
+      dot (grad x -^ grad y -^ mu *^ (x -^ y)) (grad x -^ grad y -^ mu *^ (x -^ y))) in K by (field; lra).
+    assert (P : h y - h x - dot (gh x) (y -^ x) = f y - f x - dot (grad x) (y -^ x) - mu / 2 * dot (x -^ y) (x -^ y)).
+    { unfold h, gh. rewrite !dot_add, !dot_add_r, !dot_scale, !dot_scale_r, (dot_comm V y x). field. }
+    set (d := grad x -^ grad y) in *. set (s := x -^ y) in *.
+    assert (Q : dot (d -^ mu *^ s) (d -^ mu *^ s) = dot d d - 2 * mu * dot d s + mu ^ 2 * dot s s).
+    { rewrite !dot_add, !dot_add_r, !dot_scale, !dot_scale_r, (dot_comm V s d). ring. }
+    rewrite Q in K. nra.
+  - pose proof (cocoercivity mu L f grad x y S C) as K. pose proof (dot_square V (x -^ y)) as P.
+    assert (Z : f y - f x - dot (grad x) (y -^ x) = mu / 2 * dot (x -^ y) (x -^ y)) by nra.
+    rewrite Z. assert (E : (mu - L) * dot (x -^ y) (x -^ y) = 0) by nra.
+    assert (M : (mu - L) * dot (grad x -^ grad y) (x -^ y) = 0).
+    { destruct H as [H|H]; [|rewrite H; ring]. assert (O : dot (x -^ y) (x -^ y) = 0) by nra.
+      pose proof (cauchy_schwarz_squared V (grad x -^ grad y) (x -^ y)) as Q. rewrite O in Q.
+      set (p := dot (grad x -^ grad y) (x -^ y)) in *. assert (p = 0) by nra. nra. }
+    assert (R : mu * ((mu - L) * dot (x -^ y) (x -^ y)) = 0) by (rewrite E; ring). lra.
+Qed.
+
 (** At a point where the gradient vanishes. *)
 Theorem strongly_cocoercive_at_rest : forall mu L f grad x y, mu <= L -> smooth L f grad -> convex mu f grad ->
   grad y = zero ->

@@ -83,7 +83,7 @@ RULES = {
     "Lipschitz gradient": rules.lipschitz("s", f, x(0), x(0) - f.grad(x(0)) / L),
     "convexity": rules.convex("s", h, x(0), y(0)),
     "interpolation": rules.interpolation("s", h, x(0), y(0)),
-    "co-coercivity": rules.cocoercive("s", h, x(0), y(0)),
+    "interpolation of a strongly convex function": rules.interpolation("s", h, x(0), y(0), 1),
     "lower bound": rules.bounded_below("s", f, x(0)),
     "norm of a mean": rules.norm_of_mean("s", mean, L * x(i) + y(0)),
     "Jensen": rules.jensen("s", sum_over(t, n), x(t) - y(0)),

@@ -133,24 +133,26 @@ def _function(kind: str, *, lipschitz: bool = False) -> Callable[[Forms, Use, Re
 
 
 def _interpolation(at: Forms, step: Use, relation: Relation) -> list[str]:
-    f, x, y = step.terms
+    f, x, y, *strongly = step.terms
     smooth, convex = at.writer.declared(f, "smooth"), at.writer.declared(f, "convex")
     X, Y = at.text.vector(x), at.text.vector(y)
     L, F, G = at.text.number(f.properties.smooth), at.text.function(f), at.text.gradient(f)
-    mu = at.text.number(f.properties.mu)
+    mu, dots = at.text.number(f.properties.mu), at.dots(f.grad(x), f.grad(y), x, y)
+    if strongly:
+        proof = f"exact (strong_interpolation V {mu} {L} {F} {G} {X} {Y} {smooth} {convex})"
+        return at.bridge(relation, proof, dots, dots)
     weaker = f"(convex_weaker V {mu} {F} {G} ltac:(sign) {convex})"
     proof = f"exact (interpolation V {L} {F} {G} {X} {Y} ltac:(sign) {smooth} {weaker})"
-    return at.bridge(relation, proof, at.dots(f.grad(x), f.grad(y), x, y), "same")
+    return at.bridge(relation, proof, dots, "same")
 
 
-def _cocoercive(at: Forms, step: Use, relation: Relation) -> list[str]:
-    f, x, y = step.terms
-    X, Y = at.text.vector(x), at.text.vector(y)
-    mu, L = at.text.number(f.properties.mu), at.text.number(f.properties.smooth)
-    known = f"{at.writer.declared(f, 'smooth')} {at.writer.declared(f, 'convex')}"
-    proof = f"exact (cocoercivity V {mu} {L} {at.text.function(f)} {at.text.gradient(f)} {X} {Y} {known})"
-    dots = at.dots(f.grad(x), f.grad(y), x, y)
-    return at.bridge(relation, proof, dots, dots)
+def _norm_of_multiple(at: Forms, step: Use, relation: Relation) -> list[str]:
+    v, c = step.terms
+    U, W, by = at.text.vector(sp.expand(c * v)), at.text.vector(v), at.text.number(c)
+    sign = f"ltac:(pose proof {at.writer.premise(step.given[0])}; lra)"
+    proof = f"exact (norm_multiple V {U} {W} {by} {sign} ltac:(collinear))"
+    right = f"transitivity ({by} * norm {W}); [same | apply f_equal2; [reflexivity | {at.norms(v)}]]"
+    return at.bridge(relation, proof, at.norms(sp.expand(c * v)), right)
 
 
 def _lower(at: Forms, step: Use, relation: Relation) -> list[str]:
@@ -304,10 +306,10 @@ _SCRIPTS: dict[str, Callable[[Any, Use, Relation], list[str]]] = {
     "Cauchy-Schwarz": _cauchy_schwarz,
     "triangle inequality": _triangle,
     "square of a norm": _norm_squared,
+    "norm of a multiple": _norm_of_multiple,
     "square": _square,
     "equal vectors": _rewrite,
     "equal vectors in a relation": _replaced,
-    "co-coercivity": _cocoercive,
     "equation along a vector": _along,
     "smoothness": _function("smooth"),
     "Lipschitz gradient": _function("lipschitz", lipschitz=True),

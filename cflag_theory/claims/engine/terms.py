@@ -120,7 +120,7 @@ def parts(v: sp.Expr) -> dict[Basis, sp.Expr]:
             raise TermError(f"{term} is not a multiple of one vector")
         # r^2 ||x/r||^2 is ||x||^2 for sympy, also at r = 0, where x/r does not exist.
         for part in coefficient.atoms(sp.Pow):
-            if not (part.exp.is_nonnegative or part.base.is_nonzero):
+            if not (part.exp.is_nonnegative or part.base.is_nonzero or isinstance(part.base, Dot | Norm)):
                 raise TermError(f"{part.base} in {term} could be 0: divide by a positive symbol, and define that")
         found[inside[0]] = found.get(inside[0], sp.S.Zero) + coefficient
     return {basis: tidy for basis, c in found.items() if (tidy := _tidy(c)) != 0}

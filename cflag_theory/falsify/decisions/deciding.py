@@ -242,7 +242,7 @@ def _both(
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            proof = _offered(conjecture) or prove_vectors(reading.in_polynomials())
+            proof = _offered(conjecture) or prove_vectors(reading.as_proved())
     except TimeUp:
         proof = None
     if proof is not None:
@@ -320,7 +320,7 @@ def _factor_of_vectors(reading: Reading, found: Finding, seconds: float) -> Cons
         try:
             with time_limit(max(seconds / 2, 1.0)):
                 goal = Relation(reading.goal.left, reading.goal.op, scaled)
-                proof = prove_vectors(replace(reading, goal=goal).in_polynomials())
+                proof = prove_vectors(replace(reading, goal=goal).as_proved())
         except TimeUp:
             proof = None
         return (NOT_BROKEN, ()) if proof is None else (PROVED, proof.engines)

@@ -15,7 +15,7 @@ from cflag_theory.claims.coq.theorem import theorem
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.printing import to_latex
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Obligation, Use
+from cflag_theory.claims.engine.steps import Induction, Obligation, Use
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
 from cflag_theory.shown import Sheet, Shown
@@ -322,28 +322,34 @@ def _text(words: str) -> str:
 
 
 def derivation(statement: Statement) -> Derivation:
-    """The lines of a statement whose proof is uses of rules and sums, the last of them the statement."""
+    """The lines of a statement whose proof is uses of rules and sums, or one induction with such a base and step."""
     assert statement.proof is not None
-    last = statement.proof.steps[-1]
+    steps = statement.proof.steps
+    lines: list[Line] = []
+    if isinstance(whole := steps[0], Induction):
+        steps = whole.inner
+        lines = [Line(f"{whole.name} (hypothesis)", whole.relation, f"for induction on {whole.index}")]
+    last = next(step for step in reversed(steps) if isinstance(step, Obligation))
+    steps = steps[: steps.index(last)]
     assert isinstance(last, Obligation)
     assert last.certificate is not None
     shown = {line.step.name: line.conclusion for line in transcript(statement)}
-    needed = _needed(statement)
+    needed = {name for step in (*steps, last) if isinstance(step, Use | Obligation) for name in step.given}
     lines = [
-        Line(fact.name, fact.relation, f"{fact.name}, given") for fact in statement.hypotheses if fact.name in needed
+        *(
+            Line(fact.name, fact.relation, f"{fact.name}, given")
+            for fact in statement.hypotheses
+            if fact.name in needed
+        ),
+        *lines,
     ]
-    for step in statement.proof.steps[:-1]:
+    for step in steps:
         why = f"{step.rule}" if isinstance(step, Use) else "sum"
         if isinstance(step, Use | Obligation) and step.given:
             why += f" of {', '.join(step.given)}"
         lines.append(Line(step.name, shown[step.name], why))
     relations = {line.name: line.relation for line in lines}
     return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate, relations)), statement)
-
-
-def _needed(statement: Statement) -> set[str]:
-    assert statement.proof is not None
-    return {name for step in statement.proof.steps if isinstance(step, Use | Obligation) for name in step.given}
 
 
 def summands(certificate: sp.Expr, shown: Mapping[str, Relation]) -> list[Summand]:

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
+from cflag_theory.falsify.vector_terms.draws import Drawn, faults
 from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.reading import Entry, Reading, head
 
@@ -84,6 +86,7 @@ def _values(reading: Reading, world: World) -> Iterator[str]:
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:
             yield f"the weights of {name} are negative or do not sum to one"
+    yield from faults(reading.atoms(Drawn), world.weights, world.number)
 
 
 def _functions(reading: Reading, world: World) -> Iterator[str]:
@@ -126,8 +129,17 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
             others = [one for one in fact.forall if one != index]
             for first, *others_at in product(range(way.period), *(range(end + way.period) for _ in others)):
                 world.at = dict(zip(others, others_at, strict=True)) | {index: Growing((end + first, way.period))}
-                if not way.never_above(relation.op, world.number(relation.left - relation.right)):
+                if not way.never_above(relation.op, world.number(_cleared(relation, index))):
                     yield f"{fact.words} is not shown for every {index}"
+
+
+def _cleared(relation: Relation, index: sp.Symbol) -> sp.Expr:
+    """Left minus right, times what is divided by and grows with the index, if that is positive."""
+    gap = relation.left - relation.right
+    if not any(one.exp.is_negative and one.base.has(index) for one in gap.atoms(sp.Pow)):
+        return gap
+    above, under = sp.fraction(sp.together(gap))
+    return above if manifestly_nonnegative(under, strictly=True) else gap
 
 
 def _rising(fact: Fact) -> None:

@@ -15,9 +15,12 @@ from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
+from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.reading import Entry
 
 Vector = list[Any]
+#: How far functions may curve where nothing is declared.
+_CURVED = 2
 
 
 @cache
@@ -231,6 +234,11 @@ class World:
             for weight, member in self._members(basis, self.vector):
                 total = [a + weight * b for a, b in zip(total, member, strict=True)]
             return total
+        if isinstance(basis, Drawn):
+            members = self.weights[basis.over.args[0].name]
+            chosen, _ = outcomes(basis, members, int(self.number(basis.args[3])))[self.at[basis.chance.index]]
+            of = [self._bound(basis.bound, k, basis.body, self.vector) for k in chosen]
+            return [sum(one) / Fraction(len(of)) for one in zip(*of, strict=True)]
         raise NoMeaning(f"{basis} has no value in a small instance")
 
     def function(self, f: Function) -> Piecewise:
@@ -247,3 +255,21 @@ class World:
         if found is None:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
         return found
+
+
+def piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
+    """A function with the declared smoothness and convexity; None where these contradict each other."""
+    declared = f.properties
+    high = world.number(declared.smooth) if declared.smooth is not None else None
+    low = world.number(declared.mu) if declared.mu is not None else None
+    if low is None:
+        low = -high if high is not None else -_CURVED
+    if high is None:
+        high = max(low, 0) + _CURVED
+    if high < low or (declared.smooth is not None and low < -high):
+        return None
+
+    def between(levels: list[Any]) -> list[Any]:
+        return [low + (high - low) * level for level in levels]
+
+    return Piecewise(shape["slope"], between(shape["outer"]), between(shape["inner"]), shape["kink"], shape["width"])

@@ -1,8 +1,9 @@
 """A claim as a semidefinite program at drawn values of its numbers.
 
-Every relation is linear in inner products, values and means. A goal holds if its slack is a sum of non-negative
-multiples of what is known, and of a form with positive semidefinite matrices: one for all vectors, and one for the
-distances v_i - mean v of what stands under a mean. Floating-point answers only say where to look.
+Every relation is linear in inner products, values, means and members of sequences. A goal holds if its slack is a sum
+of non-negative multiples of what is known, and of a form with positive semidefinite matrices: one for all vectors, and
+one for the distances v_i - mean v of what stands under a mean, or under means of means. Floating-point answers only say
+where to look.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import clarabel
 import numpy as np
 import sympy as sp
 from scipy import sparse
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation
@@ -27,6 +29,10 @@ _DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
 Array = Any
 Linear = dict[sp.Expr, sp.Expr]
 Vectors = Mapping[sp.Expr, sp.Expr]
+#: Operators, the outermost first.
+Nest = tuple[Operator, ...]
+#: What a relation is linear in.
+_UNKNOWN = (*Atom, AppliedUndef)
 
 
 def _added(pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Linear:
@@ -46,25 +52,43 @@ def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
     found: list[tuple[sp.Expr, sp.Expr]] = []
     for term in sp.Add.make_args(sp.expand(expr)):
         factors = sp.Mul.make_args(term)
-        key = sp.Mul(*(one for one in factors if one.atoms(*Atom)))
-        rest = sp.Mul(*(one for one in factors if not one.atoms(*Atom)))
+        key = sp.Mul(*(one for one in factors if one.atoms(*_UNKNOWN)))
+        rest = sp.Mul(*(one for one in factors if not one.atoms(*_UNKNOWN)))
         found += [(inner, rest * times) for inner, times in _of_key(key, moved, apart).items()]
     return _added(found)
 
 
 def _of_key(key: sp.Expr, moved: Vectors, apart: bool) -> Linear:
-    under = key.operator if isinstance(key, Total) and isinstance(key.body, Dot) else None
-    inner = key.body if under else key
-    if not isinstance(inner, Dot):
+    nest, inner = opened(key)
+    dots = [one for one in sp.Mul.make_args(inner) if isinstance(one, Dot)]
+    if len(dots) != 1:
         return {key: sp.S.One}
-    u, v = inner.args
+    u, v = dots[0].args
     if u in moved or v in moved:
-        changed = dot(replaced(u, moved), replaced(v, moved))
-        return linear(under(changed) if under else changed, moved, apart)
-    if not under or not apart:
+        changed = dot(replaced(u, moved), replaced(v, moved)) * inner / dots[0]
+        return linear(under(nest, changed), moved, apart)
+    if inner != dots[0]:
         return {key: sp.S.One}
-    means = linear(dot(under(u), under(v)) / under.total, moved)
+    if not nest or not apart:
+        return {key: sp.S.One}
+    *outer, last = nest
+    means = linear(under(outer, dot(last(u), last(v)) / last.total), moved)
     return _added([(key, sp.S.One), *means.items()])
+
+
+def opened(key: sp.Expr) -> tuple[Nest, sp.Expr]:
+    """The operators that a term stands under, and the term."""
+    nest: Nest = ()
+    while isinstance(key, Total):
+        nest, key = (*nest, key.operator), key.body
+    return nest, key
+
+
+def under(nest: Iterable[Operator], expr: sp.Expr) -> sp.Expr:
+    """An expression under operators, the outermost of which comes first."""
+    for operator in reversed([*nest]):
+        expr = operator(expr)
+    return expr
 
 
 def replaced(v: sp.Expr, moved: Vectors) -> sp.Expr:
@@ -79,7 +103,7 @@ def _solved(known: Iterable[Relation], operators: Collection[Operator]) -> dict[
         if one.op != "==" or not (is_vector(one.left) or is_vector(one.right)):
             continue
         apart = [one.right - one.left]
-        apart += [under(apart[0]) for under in operators if under.index in apart[0].free_symbols]
+        apart += [over(apart[0]) for over in operators if over.index in apart[0].free_symbols]
         for difference in apart:
             of = parts(replaced(difference, moved))
             order = sorted(of, key=lambda b: (not of[b].is_Rational, "grad" not in str(b), str(b)))
@@ -97,22 +121,29 @@ class Form:
         operators = {u for one in (goal, *known.values()) for u in one.slack.atoms(Operator)}
         self.moved = _solved(known.values(), sorted(operators, key=str))
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
-        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*Atom, Index)}
+        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*_UNKNOWN, Index)}
         self.goal = linear(goal.slack, self.moved)
+        #: The goal's coefficients as they are written: multipliers are often made of their factors.
+        self.written = [
+            c for c in linear(goal.slack, {}, apart=False).values() if c.free_symbols <= _symbols(self.goal)
+        ]
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
-        under = {u.index for u in operators} - _indices(goal)
-        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & under}
+        averaged = {u.index for u in operators} - _indices(goal)
+        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & averaged}
         self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
-        self.vectors: dict[Operator | None, list[sp.Expr]] = {None: []}
+        self.vectors: dict[Nest, list[sp.Expr]] = {(): []}
         self.opaque: list[sp.Expr] = []
         for key in sorted({k for one in self.every for k in one}, key=sp.default_sort_key):
-            pair = key.body if isinstance(key, Total) else key
+            nest, pair = opened(key)
             if isinstance(pair, Dot):
-                of = self.vectors.setdefault(key.operator if isinstance(key, Total) else None, [])
+                of = self.vectors.setdefault(nest, [])
                 of += [v for v in dict.fromkeys(pair.args) if v not in of]
             elif key != 1:
                 self.opaque.append(key)
+        self._join()
+        self.signs = {f"sign of {key}": key for key in self.opaque if key.is_nonnegative}
+        self.rows |= {name: {key: sp.S.One} for name, key in self.signs.items()}
         slacks = (one.slack for one in self.numbers.values())
         self.coefficients = [*(c for one in self.every for c in one.values()), *slacks]
         self.symbols = sorted(set().union(*(c.free_symbols for c in self.coefficients)), key=str)
@@ -128,10 +159,28 @@ class Form:
         small = len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
         return small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
 
-    def entry(self, operator: Operator | None, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
+    @property
+    def whole(self) -> bool:
+        """Whether the programs see all that is known: they take products of unknowns as they are."""
+        return all(isinstance(key, _UNKNOWN) for key in self.opaque)
+
+    def entry(self, nest: Nest, u: sp.Expr, v: sp.Expr) -> tuple[sp.Expr, sp.Rational]:
         """The key of an entry of a matrix, and what part of its coefficient stands there."""
-        pair = Dot(u, v)
-        return (Total(operator, pair) if operator else pair), sp.Rational(1, 1 if u == v else 2)
+        return under(nest, Dot(u, v)), sp.Rational(1, 1 if u == v else 2)
+
+    def _join(self) -> None:
+        """Put the vectors of a mean among those of a mean of that mean: E(mean <u_i, v_i>) is mean <u_i, v_i>."""
+        for small in sorted(self.vectors, key=len):
+            for large in self.vectors:
+                rest = [one for one in large if one not in small]
+                same = rest and large[-1:] == small[-1:] and tuple(one for one in large if one in small) == small
+                if same and all(one.total == 1 for one in rest):
+                    self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
+                    break
+
+
+def _symbols(of: Linear) -> set[sp.Symbol]:
+    return set().union(*(c.free_symbols for c in of.values()))
 
 
 def _indices(one: Relation) -> set[sp.Symbol]:
@@ -179,6 +228,22 @@ class Programs:
         for n, (column, key) in enumerate((column, key) for column, one in enumerate(form.every) for key in one):
             self.tables[:, place[key], column] = values[:, n] * sizes[key]
 
+    def _is_form(self, at: int) -> bool:
+        """Whether the goal at a row is a sum of squares as it stands."""
+        column = self.tables[at][:, 0]
+        near, place = _NEAR * (np.abs(column).max() or 1.0), len(self.form.opaque)
+        if np.abs(column[:place]).max(initial=0.0) > near or column[place] < -near:
+            return False
+        place += 1
+        for vectors in self.form.vectors.values():
+            matrix = np.zeros((len(vectors), len(vectors)))
+            for b, a in zip(*np.tril_indices(len(vectors)), strict=True):
+                matrix[a, b] = matrix[b, a] = column[place] * (1 if a == b else 0.5**0.5)
+                place += 1
+            if np.linalg.eigvalsh(matrix).min(initial=0.0) < -near:
+                return False
+        return True
+
     def solve(
         self,
         at: int,
@@ -191,14 +256,19 @@ class Programs:
         None if there are none, or if the aim has no bound.
         """
         self.count += 1
+        if not used:
+            return {} if self._is_form(at) else None
         fixed = fixed or {}
         table, first = self.tables[at], len(self.form.opaque) + 1
         # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.
         unit = np.abs(table[:, 0]).max() or 1.0
         columns = table[:, [1 + self.names.index(name) for name in used]]
-        sizes = np.abs(columns).max(axis=0, initial=1e-300) / unit
+        sizes = np.abs(columns).max(axis=0, initial=0.0) / unit
+        sizes[sizes == 0] = 1.0
         # The last unknown is what is left over.
-        a = np.column_stack([columns / (sizes * unit), np.eye(len(table))[first - 1]])
+        with np.errstate(all="ignore"):
+            columns = columns / (sizes * unit)
+        a = np.column_stack([columns, np.eye(len(table))[first - 1]])
         b = table[:, 0] / unit
         held = [used.index(name) for name in fixed]
         ends = np.array(list(fixed.values())) * sizes[held]
@@ -218,8 +288,16 @@ class Programs:
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+        if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+            return None
         none = sparse.csc_matrix((len(cost), len(cost)))
-        answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        try:
+            answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        except BaseException as error:
+            # Eigenvalues that its library does not find end it with a panic, which is no Exception.
+            if type(error).__name__ != "PanicException":
+                raise
+            return None
         early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
         good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
         return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

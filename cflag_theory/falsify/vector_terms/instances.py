@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.operators import Index, Operator, TotalVector
+from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
+from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, is_vector, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
@@ -26,7 +26,8 @@ from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
-from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
+from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
+from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
     Entry,
     Reading,
@@ -40,9 +41,8 @@ from cflag_theory.falsify.vector_terms.reading import (
     word,
 )
 
-#: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
-#: often equations are used in turn, until the vectors that they give stay.
-_DIMENSIONS, _MEMBERS, _CURVED, _PASSES = 2, 2, 2, 8
+#: Coordinates, members of a family, and how often equations are used in turn, until the vectors that they give stay.
+_DIMENSIONS, _MEMBERS, _PASSES = 2, 2, 8
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 #: Of the instances in exact numbers, how many are continued in every way at first, and then each which.
@@ -99,7 +99,12 @@ class _Family:
 
     def __init__(self, reading: Reading, given: Mapping[str, Range]) -> None:
         self.reading = reading
-        self.means = [one for one in reading.operators if not one.is_sum]
+        self.drawn = reading.atoms(Drawn)
+        chances = {one.chance for one in self.drawn}
+        self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
+        #: The means that a draw is from, with the number of all their members.
+        self.whole = {one.over: one.args[4] for one in self.drawn if one.args[4] != 0}
+        self.divided = any(p.exp.is_negative and p.base.atoms(Dot, Norm) for p in reading.atoms(sp.Pow))
         self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
         #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
@@ -154,10 +159,11 @@ class _Family:
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
+        wide = {self.count[one.index] for one in self.whole}
         for name in dict.fromkeys(self.count.values()):
-            yield name, Range(1, _MEMBERS, kind=INTEGER)
+            yield name, Range(1, _MEMBERS + (name in wide), kind=INTEGER)
         for symbol in self.reading.symbols:
-            if symbol in self.equal:
+            if symbol in self.equal or symbol in self.whole.values():
                 continue
             if symbol in self.shares:
                 yield f"{word(symbol)}_share", Range(0, 1, open="low")
@@ -182,7 +188,9 @@ class _Family:
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
-        found: dict[sp.Symbol, int] = {one.index: _TERMS for one in self.reading.operators if one.is_sum}
+        several = [one.index for one in self.reading.operators if one.is_sum]
+        several += [one.bound for one in self.reading.atoms(Largest, Least)]
+        found: dict[sp.Symbol, int] = dict.fromkeys(several, _TERMS)
         for place in (place for members in self.families.values() for place in places(members)):
             running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
             if len(place) == 1 and place[0] in self.count:
@@ -227,7 +235,11 @@ class _Family:
         return self._seen[1]
 
     def _world(self, draw: Mapping[str, Any]) -> World | None:
-        numbers = {s: draw[word(s)] for s in self.reading.symbols if s not in {*self.shares, *self.equal}}
+        numbers = {
+            whole: Fraction(int(draw[self.count[of.index]])) for of, whole in self.whole.items() if whole.is_Symbol
+        }
+        known = {*self.shares, *self.equal, *numbers}
+        numbers |= {s: draw[word(s)] for s in self.reading.symbols if s not in known}
         for symbol, largest in self.shares.items():
             value = draw[f"{word(symbol)}_share"] * World(1, numbers).number(largest)
             if not value > 0:
@@ -237,15 +249,21 @@ class _Family:
         weights: dict[str, list[Any]] = {}
         for one in self.means:
             drawn = draw[f"weights_{word(one)}"].tolist()
+            drawn = [Fraction(1)] * len(drawn) if one in self.whole else drawn
             weights[one.args[0].name] = [weight / sum(drawn) for weight in drawn]
         world = World(int(draw["dimension"]), numbers, weights=weights)
+        for drawing in self.drawn:
+            found = outcomes(drawing, weights[drawing.over.args[0].name], int(world.number(drawing.args[3])))
+            if not found or (drawing.over in self.whole and len(weights[drawing.over.args[0].name]) < 2):
+                return None
+            weights[drawing.chance.args[0].name] = [chance for _, chance in found]
         self._size = {i: int(draw[name]) for i, name in self.count.items()} | self.most
         for name, members in self.families.items():
             of = members[0].args[0].name
             if isinstance(members[0], Function):
                 for point in np.ndindex(*draw[f"{name}_slope"].shape[:-1]):
                     shape = {part: draw[f"{name}_{part}"][point].tolist() for part in _SHAPE}
-                    made = _piecewise(members[0], world, shape)
+                    made = piecewise(members[0], world, shape)
                     if made is None:
                         return None
                     world.functions[of, point] = made
@@ -329,7 +347,7 @@ class _Family:
     def lacks(self, draw: Mapping[str, Any]) -> int:
         """1 where the numbers make no instance, such as L < mu, or, in exact numbers, one that is not finished."""
         world = self.world(draw)
-        if world is None:
+        if world is None or (self.divided and not self._divides(world)):
             return 1
         numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
         if any(isinstance(one, float) for one in numbers):
@@ -340,6 +358,15 @@ class _Family:
         words, way = judged(self.reading, world, None if every else 1)
         self._helped = self._helped or (words is None and (way.period > 1 or bool(way.moving)))
         return 0 if words is None else 1
+
+    def _divides(self, world: World) -> bool:
+        """Whether no relation divides by what is 0."""
+        try:
+            for relation in self.reading.relations:
+                self._worst(world, of_numbers(relation))
+        except ZeroDivisionError:
+            return False
+        return True
 
     def side(self, draw: Mapping[str, Any], number: int) -> Any:
         """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""
@@ -362,24 +389,6 @@ class _Family:
             found.append((gap, (left, right), dict(world.at)))
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
-    """A function with the declared smoothness and convexity; None where these contradict each other."""
-    declared = f.properties
-    high = world.number(declared.smooth) if declared.smooth is not None else None
-    low = world.number(declared.mu) if declared.mu is not None else None
-    if low is None:
-        low = -high if high is not None else -_CURVED
-    if high is None:
-        high = max(low, 0) + _CURVED
-    if high < low or (declared.smooth is not None and low < -high):
-        return None
-
-    def between(levels: list[Any]) -> list[Any]:
-        return [low + (high - low) * level for level in levels]
-
-    return Piecewise(shape["slope"], between(shape["outer"]), between(shape["inner"]), shape["kink"], shape["width"])
 
 
 def _indices(at: tuple[Any, ...]) -> str:

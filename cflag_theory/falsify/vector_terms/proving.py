@@ -5,76 +5,29 @@ A proof is a statement of the ledger's kind with its steps, and counts only if t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 import sympy as sp
 
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, residual, slack
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
-from cflag_theory.claims.engine.operators import Index
+from cflag_theory.claims.engine.operators import Index, Operator
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
-from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.falsify.vector_terms import rounds
+from cflag_theory.falsify.vector_terms.facts import Facts, known_of
 from cflag_theory.falsify.vector_terms.reading import Reading
-from cflag_theory.falsify.vector_terms.squares import with_squares
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
-
-
-@dataclass
-class _Facts:
-    """What is known, by name, and the steps that show it."""
-
-    known: dict[str, rules.Known] = field(default_factory=dict)
-    steps: dict[str, Use | Obligation] = field(default_factory=dict)
-    #: What is known does not imply the goal, whatever is squared.
-    refused: bool = False
-
-    def certificate(self, goal: Relation) -> sp.Expr | None:
-        """A certificate of the goal with squares that are found for it, and become facts."""
-        found = with_squares(goal, {name: one.relation for name, one in self.known.items()})
-        self.refused = found.refused
-        for name, (vector, operator) in found.squares.items():
-            self.use(rules.square(name, vector, *([operator] if operator else [])))
-        return found.certificate
-
-    def use(self, step: Use) -> str | None:
-        """Add what a rule concludes; None where it does not fit, or says nothing new."""
-        try:
-            premises = [self.known[name] for name in step.given]
-            relation = rules.concluded(step, premises)
-        except TermError:
-            return None
-        if sp.expand(relation.slack) == 0 or any(relation == known.relation for known in self.known.values()):
-            return None
-        fixed = frozenset().union(*(known.fixed for known in premises))
-        self.known[step.name] = rules.Known(relation, fixed)
-        self.steps[step.name] = step
-        return step.name
-
-    def relations(self) -> dict[str, Relation]:
-        """What is known between numbers."""
-        return {
-            name: known.relation
-            for name, known in self.known.items()
-            if not (is_vector(known.relation.left) or is_vector(known.relation.right))
-        }
-
-    def derive(self, name: str, goal: Relation, given: list[str | None]) -> None:
-        """Add a relation that follows from these, if a certificate is found."""
-        known = {one: self.known[one].relation for one in given if one is not None}
-        certificate = None if name in self.known else find(goal, known)
-        if certificate is not None:
-            fixed = frozenset().union(*(self.known[one].fixed for one in known))
-            self.known[name] = rules.Known(goal, fixed)
-            self.steps[name] = Obligation(name, goal, tuple(known), certificate)
 
 
 class Proved(NamedTuple):
@@ -87,18 +40,102 @@ class Proved(NamedTuple):
 
 def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None."""
+    one, back = rounds.of_one(reading)
+    steps = _steps(one)
+    if steps is None:
+        return None
+    if back:
+        last, name = steps[-1], f"{reading.name} at one"
+        steps = [*steps[:-1], replace(last, name=name), rules.at(reading.name, *back, given=name)]
+    return _statement(reading, steps)
+
+
+def _steps(reading: Reading) -> Sequence[Step] | None:
+    """The steps that show a claim, in the first way that finds some."""
+    if not rounds.sums(reading):
+        for end in rounds.ends(reading):
+            if (steps := _by_induction(reading, end)) is not None:
+                return steps
+        at, uses = rounds.members(reading)
+        if uses and (found := _direct(at, uses, reading.facts)) is not None:
+            return found
+    if (found := _direct(rounds.with_ends(reading))) is not None:
+        return found
+    for end in rounds.ends(reading):
+        if rounds.sums(reading):
+            steps = _by_induction(reading, end)
+        else:
+            wider = rounds.with_sum(reading, end)
+            steps = None if wider is None else _direct(wider)
+        if steps is not None:
+            return steps
+    return None
+
+
+def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
+    """The claim for every number of rounds, from its first value and from one to the next.
+
+    A claim about one round and more is about none first, where it often says nothing.
+    """
+    if end.is_positive:
+        count = sp.Symbol(reading.fresh(f"{end}'"), integer=True, nonnegative=True)
+        try:
+            wider = replace(reading, goal=reading.goal.xreplace({end: count}))
+            none = wider.goal.subs({count: sp.S.Zero})
+            steps = None if none.slack.has(sp.zoo, sp.nan) else _by_induction(wider, count)
+        except TermError:
+            steps = None
+        if steps is not None:
+            return [*steps, Instance(reading.name, steps[-1].name, count, end)]
+    parts = []
+    name = f"{reading.name} for every {end}"
+    for value, word in ((sp.Integer(rounds.first(end)), "first"), (end + 1, "next")):
+        asked, uses = rounds.at_round(reading, end, value, f"{name} (hypothesis)")
+        found = _direct(asked, uses, reading.facts)
+        if found is None:
+            return None
+        parts.append(_renamed(found, word))
+    return [Induction(name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
+
+
+def _renamed(steps: Sequence[Use | Obligation], word: str) -> list[Use | Obligation]:
+    """Steps under names of their own."""
+    names = {step.name: f"{step.name} ({word})" for step in steps}
+    marks = {mark(old): mark(new) for old, new in names.items() for mark in (slack, residual)}
+    found = []
+    for step in steps:
+        given = tuple(names.get(name, name) for name in step.given)
+        made = replace(step, name=names[step.name], given=given)
+        if isinstance(made, Obligation) and made.certificate is not None:
+            made = replace(made, certificate=made.certificate.xreplace(marks))
+        found.append(made)
+    return found
+
+
+def _direct(
+    reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()
+) -> list[Use | Obligation] | None:
+    """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
     norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
     direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
     facts = _hypotheses(reading)
+    facts.behind = {fact.name: known_of(fact) for fact in original}
+    for use in shown:
+        if use.name in facts.known:
+            facts.steps[use.name] = use
+        else:
+            facts.use(use)
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
         stage(reading, facts)
         _under_means(reading, facts, list(facts.known)[before:])
         if stage is _functions:
             _under_means(reading, facts, list(facts.known)[:before])
+            for use in (*rounds.telescoped(reading), *rounds.tangents(reading), *rounds.minima(reading)):
+                facts.use(use)
         if len(facts.known) > _MOST:
             return None
         if len(facts.known) == before and stage is not _functions:
@@ -109,11 +146,15 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
-            return _statement(reading, facts, found)
+            used = tuple(
+                dict.fromkeys((*_named(found, facts), *(name for name in facts.strict if name.endswith("is not 0"))))
+            )
+            steps = [facts.steps[name] for name in _needed(facts, list(used))]
+            return [*steps, Obligation(reading.name, goal, used, found)]
     return None
 
 
-def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
+def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
     """The goal's certificate from its root, where the relation between the squares was proved."""
     left, right = _norm_of(goal.left), _norm_of(goal.right)
     name = "squares"
@@ -134,27 +175,25 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
     return None if root is None else slack(root)
 
 
-def _named(certificate: sp.Expr, facts: _Facts) -> tuple[str, ...]:
+def _named(certificate: sp.Expr, facts: Facts) -> tuple[str, ...]:
     words = {str(symbol) for symbol in certificate.free_symbols}
     return tuple(name for name in facts.relations() if words & {f"slack[{name}]", f"residual[{name}]"})
 
 
-def _hypotheses(reading: Reading) -> _Facts:
-    facts = _Facts()
-    for fact in reading.facts:
-        free = fact.relation.left.free_symbols | fact.relation.right.free_symbols
-        facts.known[fact.name] = rules.Known(fact.relation, frozenset(free - {*fact.forall}))
+def _hypotheses(reading: Reading) -> Facts:
+    facts = Facts()
+    facts.known |= {fact.name: known_of(fact) for fact in reading.facts}
     return facts
 
 
-def _functions(reading: Reading, facts: _Facts) -> None:
+def _functions(reading: Reading, facts: Facts) -> None:
     """What the declared properties say between all pairs of points."""
     for f, points in reading.functions.items():
         declared = f.properties
         if declared.lower is not None:
             for point in points:
                 facts.use(rules.bounded_below(f"{f} is bounded below at {point}", f, point))
-        for x, y in permutations(points, 2):
+        for x, y in (pair for pair in permutations(points, 2) if not rounds.apart(reading, *pair)):
             between = f"of {f} from {x} to {y}"
             if declared.smooth is not None:
                 facts.use(rules.smooth(f"smoothness {between}", f, x, y))
@@ -162,18 +201,23 @@ def _functions(reading: Reading, facts: _Facts) -> None:
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
-        for x, y in combinations(points, 2):
-            if declared.smooth is not None and declared.mu:
-                facts.use(rules.cocoercive(f"co-coercivity of {f} between {x} and {y}", f, x, y))
+                facts.use(rules.interpolation(f"strong interpolation {between}", f, x, y, 1))
+        for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
             if declared.smooth is not None and (declared.mu is None or reading.norms):
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
             for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
-                facts.use(rules.along(f"{name} along {w}", w, given=name))
+                if (shown := facts.steps.get(name)) is None:
+                    facts.use(rules.along(f"{name} along {w}", w, given=name))
+                    continue
+                assert isinstance(shown, Use)
+                every, once = rounds.along(shown, f"{name} along {w}", w)
+                if facts.use(every, behind=True):
+                    facts.use(once)
 
 
-def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
+def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
     """||grad f(x) - grad f(y)||^2 <= L^2 ||x - y||^2."""
     between = f"of {f} between {x} and {y}"
     names = [
@@ -185,7 +229,7 @@ def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
     facts.derive(f"Lipschitz gradient {between}, squared", goal, names)
 
 
-def _gradient_steps(reading: Reading, facts: _Facts) -> None:
+def _gradient_steps(reading: Reading, facts: Facts) -> None:
     """What the properties say between a point x and x - grad f(x) / L."""
     for f, points in reading.functions.items():
         L = f.properties.smooth
@@ -198,7 +242,7 @@ def _gradient_steps(reading: Reading, facts: _Facts) -> None:
                 facts.use(rules.bounded_below(f"{f} is bounded below after a gradient step from {x}", f, step))
 
 
-def _norms(reading: Reading, facts: _Facts) -> None:
+def _norms(reading: Reading, facts: Facts) -> None:
     """Norms in the claim: squares, the triangle and Cauchy-Schwarz inequalities."""
     for v in reading.norms:
         _named_square(facts, v)
@@ -208,13 +252,34 @@ def _norms(reading: Reading, facts: _Facts) -> None:
         for operator in reading.operators:
             if operator.index in v.free_symbols:
                 facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
+                facts.use(rules.jensen(f"square of {operator} of ||{v}||", operator, norm(v)))
+                facts.use(rules.norm_squared(f"square of ||{v}||, under {operator}", v, operator))
+    shown = [one for one in facts.steps.values() if isinstance(one, Use) and one.given and one.given[0] in facts.behind]
+    for use, v in product(shown, reading.norms):
+        if use.rule == "at one value":
+            for every, once in rounds.triangles(use, facts.behind[use.given[0]].relation, v):
+                if facts.use(every, behind=True):
+                    facts.use(once)
+    _multiples(facts)
     _bounded(reading, facts)
     for u, v in combinations(reading.norms, 2):
         for sign in (1, -1):
             facts.use(rules.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
 
 
-def _bounded(reading: Reading, facts: _Facts) -> None:
+def _multiples(facts: Facts) -> None:
+    """||c v|| = c ||v|| where a relation says that c is not negative."""
+    norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
+    for v in sorted(norms, key=str):
+        of = parts(v.args[0])
+        (c, basis), *others = [(c, basis) for basis, c in of.items()]
+        for name, one in facts.relations().items() if not others else ():
+            for sign in (1, -1):
+                if sp.expand(one.slack - sign * c) == 0:
+                    facts.use(rules.norm_of_multiple(f"norm of {v.args[0]}", sign * basis, sign * c, given=name))
+
+
+def _bounded(reading: Reading, facts: Facts) -> None:
     """From ||u|| <= c ||v||: ||u||^2 <= c^2 ||v||^2, and <v, u> <= c ||v||^2 for u and -u."""
     for fact in reading.facts:
         left, right = _norm_of(fact.relation.left), _norm_of(fact.relation.right)
@@ -243,28 +308,32 @@ def _norm_of(expr: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
     return None if factor.has(Norm) else (factor, norm.args[0])
 
 
-def _named_square(facts: _Facts, v: sp.Expr) -> str:
+def _named_square(facts: Facts, v: sp.Expr) -> str:
     """The name under which ||v||^2 = <v, v> is known."""
     name = facts.use(rules.norm_squared(f"square of ||{v}||", v))
     if name is not None:
         return name
-    shown = rules.concluded(rules.norm_squared("", v), [])
+    shown = rules.concluded(rules.norm_squared("", v), [], facts.strict)
     return next(known for known, one in facts.known.items() if one.relation == shown)
 
 
-def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
-    """Every relation that holds for each value of an index, under the means over that index."""
+def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:
+    """Every relation that holds for each value of an index, under the means over that index, and so on."""
     for name in names:
         known = facts.known[name]
         free = known.relation.left.free_symbols | known.relation.right.free_symbols
         if not any(isinstance(s, Index) for s in free) or is_vector(known.relation.left):
             continue
+        summed = reading.sums_outside and any(one.is_sum for one in known.relation.slack.atoms(Operator))
         for operator in reading.operators:
-            if operator.index in free:
-                facts.use(rules.mean(f"{name}, under {operator}", operator, given=name))
+            if operator.index in free and (operator.is_sum or not summed):
+                for weight in rounds.weights(reading, operator):
+                    what = f"{name}, under {operator}" + (f", weighed by {weight}" if weight != 1 else "")
+                    made = facts.use(rules.mean(what, operator, weight, given=name))
+                    _under_means(reading, facts, [made] if made else [])
 
 
-def _needed(facts: _Facts, names: list[str]) -> list[str]:
+def _needed(facts: Facts, names: list[str]) -> list[str]:
     """The steps that these names rest on, each before what uses it."""
     ordered: list[str] = []
 
@@ -281,11 +350,8 @@ def _needed(facts: _Facts, names: list[str]) -> list[str]:
     return ordered
 
 
-def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Proved:
-    used = _named(certificate, facts)
-    steps = [facts.steps[name] for name in _needed(facts, list(used))]
-    last = Obligation(reading.name, reading.goal, used, certificate)
-    statement = Statement(reading.name, reading.goal, reading.facts, Proof((*steps, last)))
+def _statement(reading: Reading, steps: Sequence[Step]) -> Proved:
+    statement = Statement(reading.name, reading.goal, reading.facts, Proof(tuple(steps)))
     examination = examine(statement)
     if any("contradict each other" in fault for fault in examination.faults):
         raise InvalidInput(f"{reading.name}: the hypotheses contradict each other, and anything follows: drop one")

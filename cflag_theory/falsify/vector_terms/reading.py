@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import sympy as sp
@@ -13,15 +14,16 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Atom, Index, Operator
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, is_vector
+from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.conjecture import facts as facts_of
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
+from cflag_theory.falsify.vector_terms.draws import Drawn, named
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Reading:
     goal: Relation
     #: The hypotheses, the ranges of the numbers among them.
     facts: tuple[Fact, ...]
+    #: Further terms of which a proof speaks.
+    spoken: tuple[sp.Expr, ...] = ()
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -40,13 +44,8 @@ class Reading:
 
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
-        found = {
-            atom
-            for one in self.relations
-            for side in (one.left, one.right)
-            for atom in _deep(side)
-            if isinstance(atom, kinds)
-        }
+        spoken = (*sides(*self.relations), *self.spoken)
+        found = {atom for side in spoken for atom in _deep(side) if isinstance(atom, kinds)}
         return sorted(found, key=sp.default_sort_key)
 
     @property
@@ -83,6 +82,74 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
+    @property
+    def sums_outside(self) -> bool:
+        """Whether no sum stands under a mean."""
+        means = [one for one in self.atoms(Total, TotalVector) if not one.operator.is_sum]
+        return not any(inside.is_sum for one in means for inside in one.body.atoms(Operator))
+
+    def as_proved(self) -> Reading:
+        """The same as the proving side takes it."""
+        return self.with_draws().in_polynomials().with_order().with_exchanges()
+
+    def with_draws(self) -> Reading:
+        """The same with a named vector for every mean over a draw, and what is known of it."""
+        if not (drawn := self.atoms(Drawn)):
+            return self
+        names, facts, sizes = named(drawn, self.fresh)
+
+        def changed(one: Relation) -> Relation:
+            return one.xreplace(names).xreplace(sizes)
+
+        facts = [replace(fact, relation=changed(fact.relation)) for fact in (*self.facts, *facts)]
+        return replace(self, goal=changed(self.goal), facts=tuple(facts))
+
+    def with_exchanges(self) -> Reading:
+        """The same with what exchanging two means says: their weights depend on no other index."""
+        facts = []
+        for a, b in combinations(self.operators, 2):
+            if a.index == b.index or a.index in b.total.free_symbols or b.index in a.total.free_symbols:
+                continue
+            if a.is_sum != b.is_sum and self.sums_outside:
+                continue
+            both = {a.index, b.index}
+            inside = [v for v in self.bases if both & v.free_symbols]
+            pairs = [dot(u, v) for u, v in combinations_with_replacement(inside, 2)]
+            for one in (one for one in (*inside, *pairs, *self.atoms(Value)) if both <= one.free_symbols):
+                relation = Relation(a(b(one)), "==", b(a(one)))
+                name = f"{a} and {b} of {one} are exchanged"
+                if sp.expand(relation.slack) != 0:
+                    facts.append(Fact(name, relation, name, _running(relation)))
+        return replace(self, facts=(*self.facts, *facts)) if facts else self
+
+    @property
+    def divisors(self) -> list[sp.Expr]:
+        """The lengths that the claim divides by: it is about vectors for which they are not 0."""
+        below = {p.base for p in self.atoms(sp.Pow) if p.exp.is_negative}
+        return sorted((one for one in below if isinstance(one, Norm) or _is_square(one)), key=str)
+
+    def fresh(self, name: str) -> str:
+        """A name that no number of the claim has."""
+        taken = {one.name for one in self.atoms(sp.Symbol)}
+        while name in taken:
+            name += "'"
+        return name
+
+    def with_order(self) -> Reading:
+        """The same with what is known of numbers by what they are: divisors, whole numbers, mu <= L.
+
+        A function that is mu-convex and L-smooth has mu <= L unless all vectors are 0.
+        """
+        facts = [Fact(f"{one} is not 0", Relation(sp.S.Zero, "<", one), f"0 < {one}") for one in self.divisors]
+        whole = [s for s in self.symbols if s.is_integer and s.is_positive]
+        facts += [Fact(f"{s} is a whole number", Relation(sp.S.One, "<=", s), f"1 <= {s}") for s in whole]
+        for f in self.functions:
+            mu, L = f.properties.mu, f.properties.smooth
+            if mu and L is not None and (mu - L).free_symbols:
+                relation = Relation(mu, "<=", L)
+                facts.append(Fact(f"{f} is at most as convex as it is smooth", relation, str(relation)))
+        return replace(self, facts=(*self.facts, *facts)) if facts else self
+
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
@@ -90,7 +157,8 @@ class Reading:
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
         named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
         squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
-        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares]
+        rest = self._complements(declared)
+        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares, rest]
 
         def changed(one: Relation) -> Relation:
             for change in changes:
@@ -99,7 +167,25 @@ class Reading:
 
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
         facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
+        signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
+        facts += tuple(Fact(name, relation, name) for relation, name in signs)
         return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
+
+    def _complements(self, declared: set[sp.Symbol]) -> dict[sp.Symbol, sp.Expr]:
+        """1 - q for a number s with s <= 1, where powers of 1 - s weigh a sum: q has a sign that is seen."""
+        found: dict[sp.Symbol, sp.Expr] = {}
+        for fact in self.facts:
+            left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
+            weighs = any(p.base == 1 - left and p.exp.atoms(Index) for p in self.atoms(sp.Pow))
+            if op != "==" and left.is_Symbol and right == 1 and weighs and left not in declared:
+                found[left] = 1 - sp.Symbol(
+                    self.fresh(f"rest_{left}"), **{"positive" if op == "<" else "nonnegative": True}
+                )
+        return found
+
+
+def _is_square(one: sp.Expr) -> bool:
+    return isinstance(one, Dot) and one.args[0] == one.args[1]
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:

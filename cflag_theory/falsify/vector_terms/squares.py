@@ -18,13 +18,12 @@ import numpy as np
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square
+from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square, unknown
 from cflag_theory.claims.engine.finder import searched
-from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation, at_most, below
-from cflag_theory.claims.engine.terms import is_vector, norm2
+from cflag_theory.claims.engine.terms import Term, is_vector, norm2
 from cflag_theory.falsify.decisions.decision import simplest
-from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, evaluated, linear
+from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, Programs, draws, evaluated, linear, under
 
 #: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
 _BOUNDS, _FAILED, _LOOK = 20, 2, 300
@@ -43,12 +42,39 @@ class Found(NamedTuple):
     """
 
     certificate: sp.Expr | None = None
-    squares: Mapping[str, tuple[sp.Expr, Operator | None]] = MappingProxyType({})
+    squares: Mapping[str, tuple[sp.Expr, Nest]] = MappingProxyType({})
     refused: bool = False
 
 
 def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
-    """A certificate of the goal from what is known and from squares."""
+    """A certificate of the goal from what is known, from signs of terms and from squares."""
+    powers: dict[sp.Expr, sp.Expr] = {}
+    found = _with_squares(
+        goal.map(lambda e: _powers_named(e, powers)),
+        {name: one.map(lambda e: _powers_named(e, powers)) for name, one in known.items()},
+    )
+    if found.certificate is None or not powers:
+        return found
+    back = {letter: power for power, letter in powers.items()}
+    squares = {name: (vector.xreplace(back), nest) for name, (vector, nest) in found.squares.items()}
+    return found._replace(certificate=found.certificate.xreplace(back), squares=squares)
+
+
+def _powers_named(expr: sp.Expr, named: dict[sp.Expr, sp.Expr]) -> sp.Expr:
+    """The expression with a letter for every power whose exponent is a symbol, (1 + u)^(k + 1) being a product."""
+    if isinstance(expr, Term) or not expr.args:
+        return expr
+    if isinstance(expr, sp.Pow) and not expr.exp.is_number:
+        opened = sp.expand_power_exp(expr)
+        if not isinstance(opened, sp.Pow):
+            return _powers_named(opened, named)
+        if opened.exp.could_extract_minus_sign():
+            return 1 / _powers_named(1 / opened, named)
+        return named.setdefault(opened, unknown("power", opened))
+    return expr.func(*(_powers_named(one, named) for one in expr.args))
+
+
+def _with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     form = Form(goal, known)
     at: Array = draws(form, _BOUNDS + _LOOK) if goal.op != "==" and form.fits else ()
     if len(at) <= _BOUNDS:
@@ -56,11 +82,11 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     programs = Programs(form, at[:_BOUNDS])
     rows = [n for n in range(_BOUNDS) if programs.solve(n, programs.names) is not None]
     if len(rows) < _BOUNDS - _FAILED:
-        return Found(refused=True)
+        return Found(refused=form.whole)
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
         for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
-            if (found := _assembled(goal, known, way)) is not None:
+            if (found := _assembled(goal, known, way, form.signs)) is not None:
                 return found
     return Found()
 
@@ -86,20 +112,21 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
 
 
 #: Multipliers of relations; weights of squares with their vectors and operators; what is left over.
-Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Operator | None]], sp.Expr]
+Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Nest]], sp.Expr]
 
 
-def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way) -> Found | None:
+def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way, signs: Mapping[str, sp.Expr]) -> Found | None:
     """The certificate that multipliers and squares make, if it is one."""
     multipliers, squares, rest = way
     given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
     named, terms = {}, [rest]
-    for weight, vector, operator in squares:
-        name = f"square of {vector}" + (f", under {operator}" if operator else "")
-        named[name] = vector, operator
-        given[name] = at_most(0, operator(norm2(vector)) if operator else norm2(vector))
+    for weight, vector, nest in squares:
+        name = f"square of {vector}" + (f", under {' of '.join(map(str, nest))}" if nest else "")
+        named[name] = vector, nest
+        given[name] = at_most(0, under(nest, norm2(vector)))
         terms.append(weight * slack(name))
-    terms += [value * (-residual(n) if given[n].op == "==" else slack(n)) for n, value in multipliers.items()]
+    for n, value in multipliers.items():
+        terms.append(value * (signs[n] if n in signs else -residual(n) if given[n].op == "==" else slack(n)))
     certificate = _with_equations(goal, given, sp.Add(*terms))
     if certificate is None or certificate_fault(goal, given, certificate) is not None:
         return None
@@ -182,7 +209,7 @@ class _Fit:
     def _letters(self) -> list[sp.Expr]:
         """The numbers, and the sums of one sign that the claim's coefficients are products of."""
         letters: list[sp.Expr] = list(self.form.symbols)
-        parts = [self._quotient(one.slack) for one in self.form.numbers.values()]
+        parts = [self._quotient(one) for one in (*self.form.written, *(n.slack for n in self.form.numbers.values()))]
         for part in (*parts, *(c for one in (self.goal, *self.columns.values()) for c in one.values())):
             for polynomial in (part.numer, part.denom):
                 for factor, _ in polynomial.factor_list()[1]:
@@ -210,15 +237,15 @@ class _Fit:
 
     def _decomposed(self, known: Mapping[str, sp.Expr]) -> Way | None:
         left = self._left(known)
-        squares: list[tuple[sp.Expr, sp.Expr, Operator | None]] = []
-        for operator, vectors in self.form.vectors.items():
+        squares: list[tuple[sp.Expr, sp.Expr, Nest]] = []
+        for nest, vectors in self.form.vectors.items():
             matrix = [[self.field.zero] * len(vectors) for _ in vectors]
             for (a, u), (b, v) in product(enumerate(vectors), repeat=2):
-                key, part = self.form.entry(operator, u, v)
+                key, part = self.form.entry(nest, u, v)
                 matrix[a][b] = left.get(key, self.field.zero) * self.field(sp.QQ(part.p, part.q))
             if (made := self._squares(matrix, vectors)) is None:
                 return None
-            squares += [(w, v - operator(v) / operator.total if operator else v, operator) for w, v in made]
+            squares += [(w, v - nest[-1](v) / nest[-1].total if nest else v, nest) for w, v in made]
         signed = {n: v if n in self.form.equations else self.proved(self._quotient(v)) for n, v in known.items()}
         rest = self.proved(left.get(sp.S.One, self.field.zero))
         return None if rest is None or None in signed.values() else (signed, squares, rest)

@@ -12,13 +12,28 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine import operators, terms
-from cflag_theory.claims.engine.operators import index, sum_over
+from cflag_theory.claims.engine.operators import Least, index, sum_over
+from cflag_theory.claims.engine.sorts import Sort, name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
+from cflag_theory.falsify.vector_terms.draws import mean_of
 
 #: So often a file may declare one name in different ways.
 _MOST = 200
 
-__all__ = ["dot", "function", "index", "mean", "norm", "norm2", "sum_over", "vector", "vectors"]
+__all__ = [
+    "dot",
+    "draws",
+    "function",
+    "index",
+    "least",
+    "mean",
+    "norm",
+    "norm2",
+    "sequence",
+    "sum_over",
+    "vector",
+    "vectors",
+]
 
 
 def _latex(name: str, latex: str | None) -> str:
@@ -44,6 +59,15 @@ def vectors(names: str) -> list[Any]:
     return [vector(name) for name in names.split()]
 
 
+def sequence(name: str, **sign: bool) -> Any:
+    """Numbers with an index: `a = sequence("a", nonnegative=True)` makes a(0), a(t), a(t + 1); real ones by default."""
+    if fault := name_fault(name):
+        raise TermError(fault)
+    made = sp.Function(name, **(sign or {"real": True}))
+    sort_of(made)
+    return made
+
+
 def function(
     name: str, *, smooth: Any = None, convex: bool = False, mu: Any = None, lower: Any = None, latex: str | None = None
 ) -> Any:
@@ -66,9 +90,36 @@ def function(
     return _first_free(name, terms.function, template, **given)
 
 
+def least(over: Any, count: Any, expr: Any) -> Any:
+    """The least of a number for over = 0, ..., count - 1."""
+    if not Sort.POSITIVE_NATURAL.fits(count := sp.sympify(count)):
+        raise TermError(f"{count} may be 0, and the least of no numbers is none: declare it integer and positive")
+    return Least(over, count, sp.sympify(expr))
+
+
 def mean(name: str, over: Any) -> Any:
     """A mean over an index, with non-negative weights that sum to one, or an expectation; call it with its argument."""
     return _first_free(name, operators.mean_over, over)
+
+
+def draws(name: str, over: Any, count: Any, *, out_of: Any = 0) -> tuple[Any, Any]:
+    """The expectation over a draw, and the mean over the members that it gives, for vectors.
+
+    Parameters
+    ----------
+    over : mean
+        What members are drawn from, each with its weight.
+    count : number or symbol
+        How many are drawn independently, the same member perhaps again.
+    out_of : number or symbol, optional
+        How many members there are, at least 2 and all of one weight: then no member is drawn twice.
+    """
+    count, out_of = sp.sympify(count), sp.sympify(out_of)
+    for one in (count, *([out_of] if out_of != 0 else [])):
+        if not Sort.POSITIVE_NATURAL.fits(one):
+            raise TermError(f"{one} members cannot be drawn: declare it integer and positive")
+    chance = _first_free(name, operators.mean_over, index(f"{name}_draw"))
+    return chance, mean_of(chance, over, count, out_of)
 
 
 class OwnName(str):

@@ -49,6 +49,15 @@ def _real(number: sp.Expr) -> sp.Expr:
     return number
 
 
+@rule("norm of a multiple", "||c v|| = c ||v|| for c >= 0.")
+def norm_of_multiple(premises: list[Known], v: sp.Expr, c: sp.Expr) -> Relation:
+    """norm(c v) == c norm(v), where `given` shows a relation with right - left = c, such as s <= 1 for c = 1 - s."""
+    relation = one_step(premises, "0 <= c").relation
+    if relation.op == "==" or sp.expand(relation.slack - c) != 0:
+        raise RuleError(f"{relation} does not say that {c} is not negative")
+    return equal(norm(sp.expand(c * v)), c * norm(v))
+
+
 @rule("square", "0 <= <v, v>, expanded, and so under means; for a number, its square.")
 def square(premises: list[Known], v: sp.Expr, *operators: Operator) -> Relation:
     """0 <= norm2(v), under the operators, of which the first is the innermost: for v = a u - w, Young's inequality.
@@ -127,28 +136,19 @@ def convex(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relati
 
 @rule(
     "interpolation",
-    "A convex, L-smooth f has f(y) >= f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2L).",
+    "A convex, L-smooth f has f(y) >= f(x) + <g, y - x> + ||g - h||^2 / (2L); a mu-convex one has ||g - h||^2 + mu L "
+    "||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>); g and h are the gradients at x and y.",
 )
-def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
-    """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0."""
+def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr, strongly: int = 0) -> Relation:
+    """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0. Or, `strongly`, the other."""
     no_steps(premises)
-    L = positive(_declared(f.properties.smooth, f, "smooth"))
-    nonnegative(_declared(f.properties.mu, f, "convex"))
-    return at_most(f(x) + dot(f.grad(x), y - x) + sp.expand(norm2(f.grad(x) - f.grad(y)) / (2 * L)), f(y))
-
-
-@rule(
-    "co-coercivity",
-    "A mu-convex, L-smooth f has (mu + L) <grad f(x) - grad f(y), x - y> >= mu L ||x - y||^2 + ||grad f(x) - grad "
-    "f(y)||^2.",
-)
-def cocoercive(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
-    """mu L ||x - y||^2 + ||grad f(x) - grad f(y)||^2 <= (mu + L) <grad f(x) - grad f(y), x - y>."""
-    no_steps(premises)
-    L = nonnegative(_declared(f.properties.smooth, f, "smooth"))
+    L = _declared(f.properties.smooth, f, "smooth")
     mu = nonnegative(_declared(f.properties.mu, f, "convex"))
-    apart, change = x - y, f.grad(x) - f.grad(y)
-    return at_most(sp.expand(mu * L * norm2(apart)) + norm2(change), sp.expand((mu + L) * dot(change, apart)))
+    change, gap = f.grad(x) - f.grad(y), f(x) + dot(f.grad(x), y - x)
+    if not strongly:
+        return at_most(gap + sp.expand(norm2(change) / (2 * positive(L))), f(y))
+    left = norm2(change) + mu * L * norm2(x - y) - 2 * mu * dot(change, x - y)
+    return at_most(sp.expand(left), sp.expand(2 * (L - mu) * (f(y) - gap)))
 
 
 @rule("lower bound", "f is bounded below by the number that is declared.")

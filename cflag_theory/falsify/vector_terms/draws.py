@@ -1,0 +1,145 @@
+"""Several draws from one mean: the mean of K of N members, drawn again or each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from math import prod
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.operators import Binder, Index, Operator
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Basis, TermError, dot, parts, vector
+
+
+class Drawn(Binder, Basis):
+    """The mean of a vector over the members that are drawn: made by `words.draws`."""
+
+    def __new__(cls, chance: Operator, over: Operator, body: sp.Expr, count: sp.Expr, whole: sp.Expr) -> Any:
+        return sp.Expr.__new__(cls, chance, over, body, count, whole)
+
+    @property
+    def chance(self) -> Any:
+        """The expectation over the draw."""
+        return self.args[0]
+
+    @property
+    def over(self) -> Any:
+        """The mean that members are drawn from."""
+        return self.args[1]
+
+    @property
+    def bound(self) -> sp.Symbol:
+        return self.over.index
+
+    @property
+    def body(self) -> sp.Expr:
+        return self.args[2]
+
+    @property
+    def outside(self) -> sp.Expr:
+        """How many are drawn, of how many (0: with replacement), and which draw it is."""
+        return sp.Tuple(self.args[3], self.args[4], self.chance.index)
+
+    def rebuilt(self, body: sp.Expr, outside: sp.Expr) -> sp.Expr:
+        count, whole, index = outside
+        if index != self.chance.index:
+            raise TermError(f"{self} is one draw: its index is bound by {self.chance}")
+        return mean_of(self.chance, self.over, count, whole)(body)
+
+    def words(self, shown: Callable[[Any], str]) -> str:
+        return f"mean of {shown(self.body)} over {self.chance.args[0].name}"
+
+
+def mean_of(chance: Operator, over: Operator, count: sp.Expr, whole: sp.Expr) -> Callable[[sp.Expr], sp.Expr]:
+    """The mean over the members that are drawn, of vectors."""
+
+    def of(v: sp.Expr) -> sp.Expr:
+        total: sp.Expr = sp.S.Zero
+        for basis, c in parts(sp.sympify(v)).items():
+            if over.index in c.free_symbols:
+                raise TermError(f"{c} in {v} depends on {over.index}: give the product a name of its own")
+            inside = over.index in basis.free_symbols
+            total += c * (Drawn(chance, over, basis, count, whole) if inside else basis)
+        return total
+
+    return of
+
+
+def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tuple[int, ...], Any]]:
+    """Which members may be drawn, with the probability of each outcome; none where more are drawn than there are."""
+    members = range(len(weights))
+    if drawn.args[4] == 0:
+        return [(one, prod(weights[k] for k in one)) for one in product(members, repeat=count)]
+    found = list(combinations(members, count))
+    return [(one, Fraction(1, len(found))) for one in found]
+
+
+def of_draws(term: sp.Expr) -> list[Drawn]:
+    """The means over draws in an expression."""
+    return sorted(term.atoms(Drawn), key=str)
+
+
+def named(
+    drawn: Sequence[Drawn], fresh: Callable[[str], str]
+) -> tuple[dict[Drawn, sp.Expr], list[Fact], dict[sp.Symbol, sp.Expr]]:
+    """A vector for every mean over a draw, what is known of them, and N = M + 1 where N members are drawn from.
+
+    E v_S = mean v, and E <u_S, v_S> - <mean u, mean v> is a part of mean <u, v> - <mean u, mean v>: 1/K of it for K
+    draws with replacement, (N - K)/(K (N - 1)) of it for K of N >= 2.
+    """
+    names: dict[Drawn, sp.Expr] = {}
+    facts: list[Fact] = []
+    sizes: dict[sp.Symbol, sp.Expr] = {}
+    for number, one in enumerate(drawn, start=1):
+        places = sorted((s for s in one.free_symbols if isinstance(s, Index)), key=str)
+        indices = "".join(f",@{place}" for place in range(1, len(places) + 1))
+        latex = rf"\bar v^{{({number})}}_{{{one.chance.args[0].name}{indices}}}"
+        names[one] = vector(f"{one.chance.args[0].name} mean {number}", latex)(*places)
+        if one.args[4].is_Symbol:
+            sizes[one.args[4]] = 1 + sp.Symbol(fresh(f"{one.args[4]}_less_1"), integer=True, positive=True)
+    for one in drawn:
+        facts.append(_fact(f"expected mean of {one.body} over the draw", one.chance(names[one]), one.over(one.body)))
+        if one.args[4] != 0:
+            facts.append(_fact(f"{one.args[3]} of {one.args[4]} are drawn", one.args[3], one.args[4], "<="))
+    facts += [
+        _fact(
+            f"second moment of {u.body} and {v.body} over the draw",
+            u.chance(dot(names[u], names[v])),
+            _moment(u, v, sizes),
+        )
+        for u, v in combinations_with_replacement(drawn, 2)
+        if u.chance == v.chance
+    ]
+    kept = {fact.name: fact for fact in facts}
+    return names, list(kept.values()), sizes
+
+
+def _moment(u: Drawn, v: Drawn, sizes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    count, whole = (size.xreplace(sizes) for size in u.args[3:])
+    part = 1 / count if whole == 0 else (whole - count) / (count * (whole - 1))
+    means = dot(u.over(u.body), u.over(v.body))
+    return sp.expand(means + part * (u.over(dot(u.body, v.body)) - means))
+
+
+def _fact(name: str, left: sp.Expr, right: sp.Expr, op: str = "==") -> Fact:
+    relation = Relation(left, op, right)
+    running = tuple(sorted((s for s in relation.free_symbols if isinstance(s, Index)), key=str))
+    return Fact(name, relation, name, running)
+
+
+def faults(drawn: Iterable[Drawn], weights: Mapping[str, list[Any]], number: Callable[[sp.Expr], Any]) -> Iterator[str]:
+    """What is wrong with the weights of an instance of a draw."""
+    for one in drawn:
+        members, chances = (weights[of.args[0].name] for of in (one.over, one.chance))
+        if one.args[4] != 0 and not 2 <= len(members) == number(one.args[4]):
+            yield f"{one.over} is not the mean of {one.args[4]} members"
+        if one.args[4] != 0 and len({*members}) > 1:
+            yield f"the members of {one.over} have different weights"
+        found = outcomes(one, members, int(number(one.args[3])))
+        if not found or chances != [chance for _, chance in found]:
+            yield f"{one.chance} is not the expectation over {one.args[3]} draws"
