@@ -8,6 +8,7 @@ distances v_i - mean v of what stands under a mean. Floating-point answers only 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import clarabel
@@ -121,6 +122,12 @@ class Form:
     def every(self) -> list[Linear]:
         return [self.goal, *self.rows.values()]
 
+    def vectors_of(self, name: str | None) -> set[sp.Expr]:
+        """Vectors in a relation's inner products, or, without a name, in the goal's."""
+        row = self.goal if name is None else self.rows[name]
+        pairs = (key.body if isinstance(key, Total) else key for key in row)
+        return {v for pair in pairs if isinstance(pair, Dot) for v in pair.args}
+
     @property
     def fits(self) -> bool:
         """Whether it is small enough, with quotients of polynomials as coefficients."""
@@ -158,10 +165,14 @@ def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array)
     """Values of expressions at rows of numbers."""
     if not exprs:
         return np.zeros((len(at), 0))
-    function = sp.lambdify(list(symbols), list(exprs), "numpy", cse=True)
     with np.errstate(all="ignore"):
-        columns = function(*at.T)
+        columns = _compiled(tuple(symbols), tuple(exprs))(*at.T)
     return np.stack([np.broadcast_to(np.asarray(c, dtype=float), (len(at),)) for c in columns], axis=1)
+
+
+@lru_cache(maxsize=64)
+def _compiled(symbols: tuple[sp.Symbol, ...], exprs: tuple[sp.Expr, ...]) -> Any:
+    return sp.lambdify(symbols, exprs, "numpy", cse=True)
 
 
 class Programs:
@@ -219,7 +230,15 @@ class Programs:
         settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
         none = sparse.csc_matrix((len(cost), len(cost)))
-        answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+            return None
+        try:
+            answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
+        except BaseException as error:
+            # Where its eigenvalues do not converge the solver panics, and that is no answer.
+            if type(error).__name__ != "PanicException":
+                raise
+            return None
         early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
         good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
         return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

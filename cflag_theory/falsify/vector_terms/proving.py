@@ -5,6 +5,7 @@ A proof is a statement of the ledger's kind with its steps, and counts only if t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from typing import NamedTuple
@@ -95,10 +96,7 @@ def prove_vectors(reading: Reading) -> Proved | None:
     facts = _hypotheses(reading)
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
-        stage(reading, facts)
-        _under_means(reading, facts, list(facts.known)[before:])
-        if stage is _functions:
-            _under_means(reading, facts, list(facts.known)[:before])
+        _add(stage, reading, facts)
         if len(facts.known) > _MOST:
             return None
         if len(facts.known) == before and stage is not _functions:
@@ -111,6 +109,27 @@ def prove_vectors(reading: Reading) -> Proved | None:
         if found is not None:
             return _statement(reading, facts, found)
     return None
+
+
+def _add(stage: Callable[[Reading, _Facts], None], reading: Reading, facts: _Facts) -> None:
+    """What a stage knows, also under means."""
+    before = len(facts.known)
+    stage(reading, facts)
+    _under_means(reading, facts, list(facts.known)[before:])
+    if stage is _functions:
+        _under_means(reading, facts, list(facts.known)[:before])
+
+
+def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
+    """The goal, between squares where it is between two norms, and all that rules say, for programs at drawn numbers."""
+    facts, goal = _hypotheses(reading), reading.goal
+    for stage in (_functions, _norms) if reading.norms else (_functions, _gradient_steps):
+        _add(stage, reading, facts)
+    sides = _norm_of(goal.left), _norm_of(goal.right)
+    if sides[0] is not None and sides[1] is not None:
+        (b, u), (c, v) = sides
+        goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
+    return goal, {name: one.relation for name, one in facts.known.items()}
 
 
 def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
