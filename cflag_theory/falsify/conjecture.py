@@ -310,6 +310,8 @@ class Stated(Conjecture):
     """A statement whose symbols are declared by their sorts, and need no range."""
 
     statement: Statement
+    #: The ledger has exact instances that satisfy it, so that its proof, if accepted, is not about nothing.
+    of_the_ledger: bool = False
 
     @property
     def about_vectors(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.falsify.decisions.auditing import USED, WITHOUT, Audited
 from cflag_theory.falsify.decisions.decision import LARGEST_FACTOR, NEITHER, Constant, Decision
 from cflag_theory.falsify.decisions.repairs import Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
@@ -27,15 +28,21 @@ def decision(found: Decision, *, replay: str | None = None, kernel: bool | None 
         _constant(console, found.constant, found.outcome == NEITHER)
 
 
-def repairs(found: Repaired) -> None:
-    """Changes with which a refuted claim is proved."""
+def besides(found: Any) -> None:
+    """Changes with which a refuted claim is proved, or which hypotheses of a proved one earn their place."""
     console = Page()
-    if found.decision.refuted and not found.proposals:
-        console.say("  no change was found that makes it provable")
-    for number, one in enumerate(found.proposals, start=1):
-        console.say(f"  repair {number}, proved: {one.words}")
-        if one.added is None:
-            console.say(f"    {one.goal}")
+    if isinstance(found, Repaired):
+        if found.decision.refuted and not found.proposals:
+            console.say("  no change was found that makes it provable")
+        for number, one in enumerate(found.proposals, start=1):
+            console.say(f"  repair {number}, proved: {one.words}")
+            if one.added is None:
+                console.say(f"    {one.goal}")
+    for need in found.needs if isinstance(found, Audited) else ():
+        used = f"{USED[need.used]} in the proof, " if need.used is not None else ""
+        console.say(f"  {need.words}: {used}{WITHOUT[need.without]}")
+        for line in need.against:
+            console.say(f"      {line}")
 
 
 def _constant(console: Page, constant: Constant, neither: bool) -> None:

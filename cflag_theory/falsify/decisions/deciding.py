@@ -242,7 +242,7 @@ def _both(
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            proof = _offered(conjecture) or prove_vectors(reading.in_polynomials())
+            proof = offered(conjecture) or prove_vectors(reading.in_polynomials())
     except TimeUp:
         proof = None
     if proof is not None:
@@ -275,7 +275,7 @@ def _both(
     return found
 
 
-def _offered(conjecture: Conjecture) -> Proved | None:
+def offered(conjecture: Conjecture) -> Proved | None:
     """The proof that a page has, if the examiner accepts it."""
     if not isinstance(conjecture, Stated) or conjecture.statement.proof is None:
         return None

@@ -1,8 +1,8 @@
 """Changes of a claim with vectors, read off from semidefinite programs at drawn values of its numbers.
 
-At numbers a claim is a program with an answer in milliseconds. So a factor at one place of it is a number between
-bounds, at every draw; the simplest expression between the bounds is proposed. Hypotheses about numbers are those that no
-draw satisfies at which there is no proof. Nothing here is believed: what is proposed is decided like any claim.
+At numbers a claim is a program with an answer in milliseconds. So a factor at one place of it lies between bounds at
+every draw, and the simplest expression between these is proposed. Hypotheses about numbers are those that no draw
+satisfies at which there is no proof. Nothing here is believed: what is proposed is decided like any claim.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import sympy as sp
@@ -33,6 +33,8 @@ _GRID = (-64.0, -16.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16
 _HALVES, _PLACES = 22, 24
 #: A side of more terms was expanded, and its places are not what was written.
 _WRITTEN = 5
+#: Hypotheses about numbers that are tried, and the largest numbers in them.
+_TRIED, _LARGEST = 12, 64
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Guided:
 
 def guided(reading: Reading) -> Iterator[Guided]:
     """Changes that the programs allow, of every kind in turn, the smallest first."""
-    kinds = [_factors_of(reading), _assumed(reading, None), *(_assumed(reading, fact) for fact in _about_numbers(reading))]
+    instead = (None, *_about_numbers(reading))
+    kinds = [_factors_of(reading), *(_assumed(reading, fact) for fact in instead)]
     while kinds:
         for kind in list(kinds):
             if (one := next(kind, None)) is None:
@@ -160,9 +163,10 @@ class _Draws:
             ups.append(0 if known[1.0] else 1 if nearest > 1 else -1)
         values = evaluated(self.letters, self.symbols, self.at)
         up = sum(ups) > 0
-        tight = [(x, min(y, x + 0.02 * abs(x))) if up else (max(x, y - 0.02 * abs(y)), y) for x, y in zip(low, high, strict=True)]
+        wide = list(zip(low, high, strict=True))
+        tight = [(x, min(y, x + 0.02 * abs(x))) if up else (max(x, y - 0.02 * abs(y)), y) for x, y in wide]
         found: list[sp.Expr] = []
-        for ends in (tight, list(zip(low, high, strict=True))):
+        for ends in (tight, wide):
             found += between(self.letters, values, *(list(end) for end in zip(*ends, strict=True)))[:3]
         # A number, where the bounds are numbers up to their errors.
         least, most = max(low), min(high)
@@ -205,7 +209,7 @@ def _letters(goal: Relation, symbols: Sequence[sp.Symbol], at: Array) -> list[sp
 
 def _assumed(reading: Reading, without: Fact | None) -> Iterator[Guided]:
     """Hypotheses about numbers, one more or in place of one, that no draw satisfies at which there is no proof."""
-    kept = replace(reading, facts=tuple(fact for fact in reading.facts if fact is not without))
+    kept = reading if without is None else reading.without(without)
     form = Form(*in_squares(kept.in_polynomials()))
     if not form.fits or reading.goal.op == "==":
         return
@@ -217,8 +221,8 @@ def _assumed(reading: Reading, without: Fact | None) -> Iterator[Guided]:
     if good.all() or not good.any():
         return
     name = without.name if without is not None else "the new hypothesis"
-    for added, _ in _ranked(form, at, good, reading, without):
-        facts = tuple(f for f in kept.facts) + (Fact(name, added, str(added)),)
+    for added in _ranked(form, at, good, reading, without):
+        facts = (*kept.facts, Fact(name, added, str(added)))
         new = replace(reading, facts=facts)
         given = tuple(x.relation for x in facts)
         if without is None:
@@ -228,41 +232,31 @@ def _assumed(reading: Reading, without: Fact | None) -> Iterator[Guided]:
             yield Guided(Change(PREMISE, words, reading.goal, given, added, 13), new)
 
 
-def _ranked(
-    form: Form, at: Array, good: Array, reading: Reading, without: Fact | None
-) -> list[tuple[Relation, float]]:
+def _ranked(form: Form, at: Array, good: Array, reading: Reading, without: Fact | None) -> list[Relation]:
     """Relations that every draw without a proof violates, those that most draws with one satisfy first."""
-    numbers = [s for s in form.symbols if s in reading.symbols]
-    amounts = [s**p for s in numbers if s.is_nonnegative for p in (1, -1) if p > 0 or s.is_positive]
+    numbers = [s for s in form.symbols if s in reading.symbols and s.is_nonnegative]
+    amounts = [*numbers, *(1 / s for s in numbers if s.is_positive)]
     amounts += [u * v for u, v in combinations(amounts, 2) if not (u * v).is_number]
-    amounts += [u * v * w for u, v, w in combinations([s for s in numbers if s.is_nonnegative], 3)]
-    amounts += [(1 + u) * v for u, v in product(amounts[: 2 * len(numbers)], repeat=2) if u != v and u.is_Symbol and v.is_Symbol]
+    amounts += [u * v * w for u, v, w in combinations(numbers, 3)]
+    amounts += [(1 + u) * v for u, v in permutations(numbers, 2)]
     if without is not None and without.relation.right.is_number:
         amounts.insert(0, without.relation.left)
-    amounts = list(dict.fromkeys(amounts))
-    values = evaluated(amounts, form.symbols, at)
-    found: list[tuple[float, int, Relation]] = []
-    for place, amount in enumerate(amounts):
-        column = values[:, place]
+    found: list[tuple[float, Relation]] = []
+    for amount, column in zip(amounts, evaluated(amounts, form.symbols, at).T, strict=True):
         border = _refined(form, amount, at, good, float(column[~good].min()))
-        if border <= 1e-6 or not (column[good] <= border).any():
-            continue
-        bound = simplest(Fraction(border * 0.93), Fraction(border * 1.002))
-        if amount.is_integer or max(bound.numerator, bound.denominator) > 64:
-            continue
-        added = Relation(amount, "<=", _rational(bound))
-        found.append((float((column[good] <= float(bound)).mean()), place, added))
-    for added, _ in dict(catalogue(reading.goal, tuple(f.relation for f in reading.facts))).items():
+        bound = simplest(Fraction(border * 0.93), Fraction(border * 1.002)) if border > 1e-6 else Fraction(0)
+        if bound > 0 and not amount.is_integer and max(bound.numerator, bound.denominator) <= _LARGEST:
+            found.append((float((column[good] <= float(bound)).mean()), Relation(amount, "<=", _rational(bound))))
+    for added in dict(catalogue(reading.goal, tuple(fact.relation for fact in reading.facts))):
         if added.op == "==" or added.slack.atoms(*Atom) or not added.slack.free_symbols <= {*form.symbols}:
             continue
         slack = evaluated([added.slack], form.symbols, at)[:, 0]
         held = slack > 0 if added.op == "<" else slack >= 0
-        if held[good].any() and not held[~good].any():
-            found.append((float(held[good].mean()), 500, added))
-    simple = sorted(found, key=lambda one: (-round(one[0], 1), sp.count_ops(one[2].left) + sp.count_ops(one[2].right)))
-    ordered = list(dict.fromkeys((added, share) for share, _, added in simple))
+        if not held[~good].any():
+            found.append((float(held[good].mean()), added))
     known = {fact.relation for fact in reading.facts}
-    return [(added, share) for added, share in ordered if added not in known][:12]
+    found.sort(key=lambda one: (-round(one[0], 1), sp.count_ops(one[1].left) + sp.count_ops(one[1].right)))
+    return [one for one in dict.fromkeys(added for share, added in found if share > 0) if one not in known][:_TRIED]
 
 
 def _refined(form: Form, amount: sp.Expr, at: Array, good: Array, border: float) -> float:

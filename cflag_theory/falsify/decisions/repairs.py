@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from time import process_time
 from typing import Any
 
-import sympy as sp
-
-from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.decisions.auditing import claim_of, with_properties
 from cflag_theory.falsify.decisions.changes import HYPOTHESIS, Change
 from cflag_theory.falsify.decisions.deciding import decide
 from cflag_theory.falsify.decisions.decision import Decision
@@ -26,9 +22,7 @@ from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.tracing import NotAlgebra
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
-from cflag_theory.falsify.vector_terms.words import function
 from cflag_theory.shown import Sheet, Shown
-
 
 #: Seconds of the search for changes, in evaluations; cases that a changed claim is tried on.
 _SEARCH, _LOOK = 3, 150
@@ -103,7 +97,9 @@ def repair(
     if not found.refuted:
         return Repaired(found)
     try:
-        proposals = _of_vectors(conjecture, budget, seconds) if conjecture.about_vectors else _of_numbers(conjecture, seconds)
+        proposals = (
+            _of_vectors(conjecture, budget, seconds) if conjecture.about_vectors else _of_numbers(conjecture, seconds)
+        )
     except KeyboardInterrupt:
         return Repaired(found, interrupted=True)
     return Repaired(found, tuple(proposals))
@@ -138,7 +134,7 @@ def _of_vectors(conjecture: Conjecture, budget: int, seconds: float) -> list[Cha
             break
         if len(kept) < EACH and one.place not in done and not any(_same(one.change, by) for by in kept):
             with suppress(CflagError):
-                if decide(_stated(conjecture.name, one.reading), budget=min(budget, _LOOK), seconds=seconds / 4).proved:
+                if decide(claim_of(one.reading), budget=min(budget, _LOOK), seconds=seconds / 4).proved:
                     found.append(one.change)
                     done |= {one.place} - {""}
     return found
@@ -149,29 +145,13 @@ def _same(one: Change, other: Change) -> bool:
     return one.added is not None and other.added is not None and one.added.left == other.added.left
 
 
-def _stated(name: str, reading: Reading) -> Conjecture:
-    """The claim that a reading is."""
-    goal, given = reading.goal, tuple(fact.relation for fact in reading.facts)
-    return Conjecture(name=name, left=goal.left, relation=goal.op, right=goal.right, given=given)
-
-
 def _convex(reading: Reading) -> Iterator[Guided]:
     """Each function convex."""
     for f in reading.functions:
         declared = f.properties
         if declared.mu is None:
-            name = str(f.args[0].name)
-            twin = function(name, smooth=declared.smooth, convex=True, lower=declared.lower, latex=declared.latex)
-            swap = {f: Function(twin.args[0], *f.args[1:])}
-            changed = _rewritten(reading, swap)
-            words = f"assume that {name} is convex"
-            given = tuple(x.relation for x in changed.facts)
+            known = {"smooth": declared.smooth, "mu": 0, "lower": declared.lower}
+            changed = with_properties(reading, f, known)
+            words = f"assume that {f.args[0].name} is convex"
+            given = tuple(fact.relation for fact in changed.facts)
             yield Guided(Change(HYPOTHESIS, words, changed.goal, given, None, 10), changed)
-
-
-def _rewritten(reading: Reading, swap: Mapping[sp.Basic, sp.Basic]) -> Reading:
-    def of(one: Relation) -> Relation:
-        return Relation(one.left.xreplace(swap), one.op, one.right.xreplace(swap))
-
-    facts = tuple(Fact(one.name, of(one.relation), one.words, one.forall) for one in reading.facts)
-    return replace(reading, goal=of(reading.goal), facts=facts)

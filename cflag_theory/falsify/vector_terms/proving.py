@@ -121,7 +121,7 @@ def _add(stage: Callable[[Reading, _Facts], None], reading: Reading, facts: _Fac
 
 
 def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
-    """The goal, between squares where it is between two norms, and all that rules say, for programs at drawn numbers."""
+    """The goal, between squares where it is between two norms, and all that rules say: what programs are made of."""
     facts, goal = _hypotheses(reading), reading.goal
     for stage in (_functions, _norms) if reading.norms else (_functions, _gradient_steps):
         _add(stage, reading, facts)

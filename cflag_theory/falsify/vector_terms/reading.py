@@ -83,6 +83,10 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
+    def without(self, fact: Fact) -> Reading:
+        """The same without a hypothesis."""
+        return replace(self, facts=tuple(one for one in self.facts if one is not fact))
+
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
