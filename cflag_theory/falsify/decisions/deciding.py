@@ -14,7 +14,8 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
-from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, derivation, least, sandwich
+from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
