@@ -73,6 +73,11 @@ class Conjecture:
     free : str, optional
         A real variable of unknown value: `decide` finds the best value for which the claim is proved, and the nearest
         one for which it is refuted.
+    hints : sequence
+        Relations that are proved first, from the same hypotheses, and then used: nothing is assumed of them.
+    exists : mapping of str to sequence of symbols
+        Positive constants with the numbers on which alone each may depend: `decide` finds formulas for them. A claim
+        with O(g) has C g and `exists={"C": (...)}`.
 
     Raises
     ------
@@ -94,18 +99,23 @@ class Conjecture:
     memory: Memory | Callable[..., Memory] | None = None
     diagnostics: str = "cheap"
     free: str | None = None
+    hints: tuple[Any, ...] = ()
+    exists: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
             raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words on one line")
         if self.relation not in RELATIONS:
-            raise UnknownName(
-                f"{self.name}: the relation {self.relation!r} is unknown: use one of {', '.join(RELATIONS)}"
-            )
+            known = ", ".join(RELATIONS)
+            raise UnknownName(f"{self.name}: the relation {self.relation!r} is unknown: use one of {known}")
         if self.diagnostics not in ("cheap", "all"):
             raise UnknownName(f"{self.name}: diagnostics are {self.diagnostics!r}: use 'cheap' or 'all'")
         if not isinstance(self.given, tuple | list):
             raise InvalidInput(f"{self.name}: given is {self.given!r}: pass a tuple of hypotheses")
+        if not (isinstance(self.hints, tuple | list) and isinstance(self.exists, Mapping)):
+            raise InvalidInput(
+                f"{self.name}: hints are a tuple of relations, and exists names the numbers of a constant"
+            )
         if not isinstance(self.ranges, Mapping):
             raise InvalidInput(f"{self.name}: ranges are {self.ranges!r}: pass a mapping of names to Range")
         if self.algorithm is not None and self.local_step is not None:
@@ -131,9 +141,8 @@ class Conjecture:
                 raise InvalidInput(f"{self.name}: a variable is called {name!r}: use another name")
             for size in (*one.shape, *((one.high,) if one.kind == ORDER else ())):
                 if isinstance(size, str) and not _is_size(self.variables.get(size)):
-                    raise InvalidInput(
-                        f"{self.name}: {name} needs {size!r}: give it an integer range, such as Range(1, 2)"
-                    )
+                    need = f"{name} needs {size!r}: give it an integer range, such as Range(1, 2)"
+                    raise InvalidInput(f"{self.name}: {need}")
         for size in {size for one in self.variables.values() for size in one.shape if isinstance(size, str)}:
             if self.variables[size].low < 1:
                 raise InvalidInput(
@@ -198,12 +207,13 @@ class Conjecture:
 
     @cached_property
     def about_vectors(self) -> bool:
-        """Whether vectors are among its terms: sides and hypotheses are then expressions of sympy."""
-        parts = [self.left, self.right]
-        for one in self.given:
-            parts += [one.left, one.right] if isinstance(one, Relation) else [one]
+        """Whether vectors are among its terms, or constants are asked for: sides are then expressions of sympy."""
+        pairs = ((one.left, one.right) if isinstance(one, Relation) else (one,) for one in self.given)
+        parts = [self.left, self.right, *(part for pair in pairs for part in pair)]
         sides = [part for part in parts if isinstance(part, sp.Basic)]
-        return any(isinstance(term, (*Atom, Basis)) for side in sides for term in sp.preorder_traversal(side))
+        return bool(self.exists) or any(
+            isinstance(term, (*Atom, Basis)) for side in sides for term in sp.preorder_traversal(side)
+        )
 
     @property
     def runs(self) -> bool:

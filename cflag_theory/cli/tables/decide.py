@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.falsify.decisions.auditing import USED, WITHOUT, Audited
-from cflag_theory.falsify.decisions.decision import LARGEST_FACTOR, NEITHER, Constant, Decision
+from cflag_theory.falsify.decisions.decision import Constant, Decision
 from cflag_theory.falsify.decisions.repairs import Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
@@ -19,13 +19,15 @@ def decision(found: Decision, *, replay: str | None = None, kernel: bool | None 
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
     finding(found.finding, replay=replay, status=found.outcome, instance=found.instance, vectors=vectors)
     console = Page()
+    for name, value in found.chosen.items():
+        console.say(f"  with {name} = {value}")
     if found.derivation is not None:
         for line in found.derivation.text():
             console.say(f"  {line}")
     if kernel is not None:
         console.say(f"  Coq's kernel {'accepts' if kernel else 'does not accept'} it as a theorem")
     if found.constant is not None:
-        _constant(console, found.constant, found.outcome == NEITHER)
+        _constant(console, found.constant)
 
 
 def besides(found: Any) -> None:
@@ -45,19 +47,21 @@ def besides(found: Any) -> None:
             console.say(f"      {line}")
 
 
-def _constant(console: Page, constant: Constant, neither: bool) -> None:
+def _constant(console: Page, constant: Constant) -> None:
     word = "smallest" if constant.larger_is_weaker else "largest"
     if constant.provable is not None:
         engines = " and ".join(constant.engines)
         console.say(f"  {constant.name}: {word} value that was proved {constant.provable}, by {engines}")
-    elif neither and constant.refuted is None:
-        console.say(f"  {constant.name}: no value up to {LARGEST_FACTOR} was proved")
     else:
-        console.say(f"  {constant.name}: no value was proved")
+        tried = f" among {constant.tried} that were tried" if constant.tried else ""
+        console.say(f"  {constant.name}: no value {constant.within} was proved{tried}")
     if constant.refuted is not None:
         other = "largest" if constant.larger_is_weaker else "smallest"
         console.say(f"  {constant.name}: {other} value that was refuted {constant.refuted}, at")
         console.say(f"    {_values(constant.case)}: left = {constant.left}, right = {constant.right}")
+    if constant.undecided:
+        listed = ", ".join(map(str, constant.undecided[:6])) + (", ..." if len(constant.undecided) > 6 else "")
+        console.say(f"  {constant.name}: neither proved nor refuted at {listed}")
 
 
 def _values(case: Mapping[str, Any]) -> str:
@@ -109,7 +113,7 @@ def finding(
     if found.given:
         console.say(f"  given: {'; '.join(found.given)}", style="dim")
     for words in found.not_covered:
-        console.say(f"  not covered: {words}")
+        console.say(f"  {words}" if words.startswith("proof: ") else f"  not covered: {words}")
 
 
 def replayed(again: Replay) -> None:

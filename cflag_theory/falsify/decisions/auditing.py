@@ -104,7 +104,9 @@ def audit(
         found = decide(conjecture, **how)
     needs: list[Need] = []
     try:
-        for words, used, changed in _each_less(conjecture, found) if found.proved and conjecture.free is None else ():
+        # With constants that are to be found the claim without a hypothesis would be about others.
+        plain = found.proved and conjecture.free is None and not conjecture.exists
+        for words, used, changed in _each_less(conjecture, found) if plain else ():
             needs.append(Need(words, used, PROVED) if changed is None else _need(words, used, changed, how))
     except KeyboardInterrupt:
         return Audited(found, tuple(needs), interrupted=True)
@@ -125,18 +127,22 @@ def _each_less(conjecture: Conjecture, found: Decision) -> Iterator[tuple[str, b
     """Each hypothesis, whether the proof names it, and the claim without it; None where the same proof shows that."""
     proof = found.derivation.statement if found.derivation is not None else None
     if isinstance(conjecture, Stated):
-        statement = proof or conjecture.statement
-        for fact in assumptions(conjecture.statement):
-            less = without(conjecture.statement, [fact])
-            spared = fact.name in {one.name for one in idle(statement)}
-            yield fact.told, fact.name in named(statement), None if spared else stated(conjecture.name, less)
+        statement = conjecture.statement
+        spare, offers = idle(statement), statement.proof is not None
+        for fact in assumptions(statement):
+            used = fact.name in named(statement) if offers else None
+            less = stated(conjecture.name, without(statement, [fact]))
+            yield fact.told, used, None if fact in spare else less
     elif conjecture.about_vectors:
         reading = read_vectors(conjecture)
         for fact in reading.facts:
-            less = reading.without(fact)
-            used = None if proof is None else fact.name in named(proof)
-            spared = proof is not None and not used and examine(without(proof, [fact]), second=False).accepted
-            yield str(fact.relation), used, None if spared else claim_of(less)
+            used, spared = None, False
+            # An equation that was put into the claim is no hypothesis of the proof any more.
+            if proof is not None and fact in proof.hypotheses:
+                used = fact.name in named(proof)
+                same = proof.relation == reading.goal and {*proof.hypotheses} <= {*reading.facts}
+                spared = same and not used and examine(without(proof, [fact]), second=False).accepted
+            yield str(fact.relation), used, None if spared else claim_of(reading.without(fact))
         for words, weaker in _weaker(reading):
             yield words, None, claim_of(weaker)
     else:
@@ -159,15 +165,14 @@ def _weaker(reading: Reading) -> Iterator[tuple[str, Reading]]:
 def with_properties(reading: Reading, f: Function, known: Mapping[str, Any]) -> Reading:
     """The reading with other properties of a function."""
     twin = function(str(f.args[0].name), latex=f.properties.latex, **known)
-    swap = {f: Function(twin.args[0], *f.args[1:])}
-    facts = tuple(replace(fact, relation=fact.relation.xreplace(swap)) for fact in reading.facts)
-    return replace(reading, goal=reading.goal.xreplace(swap), facts=facts)
+    return reading.put({f: Function(twin.args[0], *f.args[1:])})
 
 
 def claim_of(reading: Reading) -> Conjecture:
     """The claim that a reading is."""
-    goal, given = reading.goal, tuple(fact.relation for fact in reading.facts)
-    return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given)
+    goal = reading.goal
+    given, hints = (tuple(fact.relation for fact in of) for of in (reading.facts, reading.hints))
+    return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given, hints=hints)
 
 
 def proved_of_the_ledger(id: str) -> list[Stated]:

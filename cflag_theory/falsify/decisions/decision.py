@@ -30,6 +30,8 @@ class Decision(Shown):
         The lines of a proof, each with its multiplier, where a certificate was found.
     instance : tuple of str
         Of a refuted claim with vectors: its numbers, vectors and functions, a line each.
+    chosen : mapping of str to str
+        Formulas of constants that the claim says to exist, with which it was proved.
     """
 
     outcome: str
@@ -37,6 +39,7 @@ class Decision(Shown):
     constant: Constant | None = None
     derivation: Derivation | None = None
     instance: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -60,6 +63,7 @@ class Decision(Shown):
         if self.derivation is not None:
             head, rows = ("line", "why"), [(str(one.relation), one.why) for one in self.derivation.lines]
             notes += self.derivation.text()[len(rows) :]
+        notes += [f"with {name} = {value}" for name, value in self.chosen.items()]
         if self.constant is not None:
             best = self.constant
             notes.append(f"{best.name}: proved {best.provable}, refuted {best.refuted}")
@@ -71,6 +75,7 @@ class Decision(Shown):
             "outcome": self.outcome,
             "constant": None if self.constant is None else self.constant.to_json(),
             "instance": list(self.instance),
+            "chosen": dict(self.chosen),
             "derivation": None if self.derivation is None else self.derivation.to_json(),
         }
 
@@ -99,6 +104,10 @@ class Constant:
         Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
     tried : int
         Values at which both sides were asked.
+    within : str
+        Where values were tried, such as "up to 4096" or "in (0, 4]".
+    undecided : tuple of Fraction
+        Values between the two that were neither proved nor refuted: what stopped the search.
     """
 
     name: str
@@ -110,6 +119,8 @@ class Constant:
     left: str = ""
     right: str = ""
     tried: int = 0
+    within: str = f"up to {LARGEST_FACTOR}"
+    undecided: tuple[Fraction, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
@@ -123,6 +134,7 @@ class Constant:
             if self.case
             else None,
             "tried": self.tried,
+            "undecided": list(map(str, self.undecided)),
         }
 
 
@@ -134,6 +146,7 @@ class Sandwich(Generic[T]):
     refuted: tuple[Fraction, T] | None = None
     larger_is_weaker: bool = True
     tried: int = 0
+    undecided: tuple[Fraction, ...] = ()
 
 
 def sandwich(
@@ -189,6 +202,7 @@ def sandwich(
                 break
         if look(value) not in (PROVED, REFUTED):
             open_values.append(value)
+    found.undecided = tuple(sorted(open_values))
     return found
 
 

@@ -7,7 +7,7 @@ satisfies at which there is no proof. Nothing here is believed: what is proposed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -70,7 +70,7 @@ def _about_numbers(reading: Reading) -> list[Fact]:
 
 def _factors_of(reading: Reading) -> Iterator[Guided]:
     """A factor at one place of the goal, or of a hypothesis about vectors."""
-    at = _Draws(reading, _FEW)
+    at = Draws(reading, _FEW)
     if not at.good:
         return
     theta = sp.Symbol("theta", positive=True)
@@ -79,7 +79,7 @@ def _factors_of(reading: Reading) -> Iterator[Guided]:
     named += [(f.relation, f) for f in reading.facts if f not in skipped and f.relation.op != "=="]
     tried = [(one, fact, *place) for one, fact in named for place in _with_a_factor(one, theta)]
     for one, fact, side, part, changed in tried[:_PLACES]:
-        if (form := _with(reading, fact, changed)) is None:
+        if (form := form_of(_replaced(reading, fact, changed))) is None:
             continue
         positive = part in (one.left, one.right) or manifestly_nonnegative(Atoms()(part))
         for factor in at.fitting(form, theta):
@@ -118,12 +118,13 @@ def _replaced(reading: Reading, fact: Fact | None, made: Relation) -> Reading:
     return replace(reading, facts=facts)
 
 
-def _with(reading: Reading, fact: Fact | None, made: Relation) -> Form | None:
-    form = Form(*in_squares(_replaced(reading, fact, made).in_polynomials()))
+def form_of(reading: Reading) -> Form | None:
+    """What programs are made of; None if it is too large, or no quotient of polynomials."""
+    form = Form(*in_squares(reading.in_polynomials()))
     return form if form.fits else None
 
 
-class _Draws:
+class Draws:
     """Values of a claim's numbers that satisfy its hypotheses about numbers."""
 
     def __init__(self, reading: Reading, count: int) -> None:
@@ -134,8 +135,11 @@ class _Draws:
         if self.good:
             self.letters = _letters(reading.goal, self.symbols, self.at)
 
-    def fitting(self, form: Form, theta: sp.Symbol) -> list[sp.Expr]:
-        """Simple factors with which there is a proof at every draw, those next to no proof first."""
+    def fitting(self, form: Form, theta: sp.Symbol, among: Collection[sp.Symbol] | None = None) -> list[sp.Expr]:
+        """Simple factors with which there is a proof at every draw, those next to no proof first.
+
+        `among` are the numbers that these may speak of.
+        """
         if theta not in form.symbols or not {*form.symbols} - {theta} <= {*self.symbols}:
             return []
         order = [None if s == theta else self.symbols.index(s) for s in form.symbols]
@@ -161,13 +165,14 @@ class _Draws:
             low.append(-1e4 if first == 0 else _border(proves, _GRID[first], _GRID[first - 1]))
             high.append(1e4 if last == len(_GRID) - 1 else _border(proves, _GRID[last], _GRID[last + 1]))
             ups.append(0 if known[1.0] else 1 if nearest > 1 else -1)
-        values = evaluated(self.letters, self.symbols, self.at)
+        letters = [one for one in self.letters if among is None or one.free_symbols <= {*among}]
+        values = evaluated(letters, self.symbols, self.at)
         up = sum(ups) > 0
         wide = list(zip(low, high, strict=True))
         tight = [(x, min(y, x + 0.02 * abs(x))) if up else (max(x, y - 0.02 * abs(y)), y) for x, y in wide]
         found: list[sp.Expr] = []
         for ends in (tight, wide):
-            found += between(self.letters, values, *(list(end) for end in zip(*ends, strict=True)))[:3]
+            found += between(letters, values, *(list(end) for end in zip(*ends, strict=True)))[:3]
         # A number, where the bounds are numbers up to their errors.
         least, most = max(low), min(high)
         if least <= most:
@@ -176,7 +181,7 @@ class _Draws:
             if 0.002 * size <= abs(other - end):
                 near = sorted(Fraction(end + way * part * size) for part in (-2e-5, 0.002))
                 found.insert(0, _rational(simplest(*near)))
-        return [one for one in dict.fromkeys(found) if one not in (0, 1)][:4]
+        return [one for one in dict.fromkeys(found) if among is not None or one not in (0, 1)][:4]
 
 
 def _rational(value: Fraction) -> sp.Rational:

@@ -14,7 +14,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index
@@ -45,6 +45,16 @@ class _Facts:
         for name, (vector, operator) in found.squares.items():
             self.use(rules.square(name, vector, *([operator] if operator else [])))
         return found.certificate
+
+    def prove(self, hint: Fact) -> None:
+        """Add a hint, if a certificate is found."""
+        certificate = None if hint.name in self.known else self.certificate(hint.relation)
+        if certificate is None and hint.name not in self.known:
+            certificate = find(hint.relation, self.relations())
+        if certificate is not None:
+            used = _named(certificate, self)
+            self.known[hint.name] = rules.Known(hint.relation, frozenset().union(*(self.known[n].fixed for n in used)))
+            self.steps[hint.name] = Obligation(hint.name, hint.relation, used, certificate)
 
     def use(self, step: Use) -> str | None:
         """Add what a rule concludes; None where it does not fit, or says nothing new."""
@@ -99,6 +109,8 @@ def prove_vectors(reading: Reading) -> Proved | None:
         _add(stage, reading, facts)
         if len(facts.known) > _MOST:
             return None
+        for hint in reading.hints:
+            facts.prove(hint)
         if len(facts.known) == before and stage is not _functions:
             continue
         found = facts.certificate(goal) if direct else None
@@ -125,6 +137,8 @@ def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
     facts, goal = _hypotheses(reading), reading.goal
     for stage in (_functions, _norms) if reading.norms else (_functions, _gradient_steps):
         _add(stage, reading, facts)
+    for hint in reading.hints:
+        facts.prove(hint)
     sides = _norm_of(goal.left), _norm_of(goal.right)
     if sides[0] is not None and sides[1] is not None:
         (b, u), (c, v) = sides

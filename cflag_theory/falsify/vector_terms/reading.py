@@ -21,6 +21,7 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.conjecture import facts as facts_of
+from cflag_theory.falsify.quantity import Hypothesis, hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 
 
@@ -32,11 +33,13 @@ class Reading:
     goal: Relation
     #: The hypotheses, the ranges of the numbers among them.
     facts: tuple[Fact, ...]
+    #: What is to be proved first.
+    hints: tuple[Fact, ...] = ()
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """The goal and the hypotheses."""
-        return (self.goal, *(fact.relation for fact in self.facts))
+        """The goal, the hypotheses and the hints."""
+        return (self.goal, *(fact.relation for fact in (*self.facts, *self.hints)))
 
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
@@ -83,6 +86,14 @@ class Reading:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
 
+    def put(self, values: Mapping[sp.Basic, sp.Expr]) -> Reading:
+        """The same with terms replaced."""
+        facts, hints = (
+            tuple(replace(fact, relation=fact.relation.xreplace(values)) for fact in of)
+            for of in (self.facts, self.hints)
+        )
+        return replace(self, goal=self.goal.xreplace(values), facts=facts, hints=hints)
+
     def without(self, fact: Fact) -> Reading:
         """The same without a hypothesis."""
         return replace(self, facts=tuple(one for one in self.facts if one is not fact))
@@ -103,7 +114,8 @@ class Reading:
 
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
         facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
-        return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
+        hints = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.hints)
+        return replace(self, goal=changed(self.goal), facts=facts, hints=hints) if any(changes) else self
 
 
 def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:
@@ -122,27 +134,27 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     goal = Relation(_side(name, "left", conjecture.left), conjecture.relation, _side(name, "right", conjecture.right))
     if is_vector(goal.left) or is_vector(goal.right):
         raise InvalidInput(f"{name}: a side is a vector and no number: take dot, norm or norm2")
-    facts = []
-    for number, one in enumerate(conjecture.hypotheses, start=1):
-        if one.predicate is not None:
-            raise InvalidInput(
-                f"{name}: hypothesis {number} is a Python function: with vectors, write a sympy relation"
-            )
-        left, right = (_side(name, f"hypothesis {number}", side.of) for side in one.sides)
-        if (is_vector(left) or is_vector(right)) and one.op != "==":
-            raise InvalidInput(f"{name}: hypothesis {number} orders vectors: take dot, norm or norm2")
-        relation = Relation(left, one.op, right)
-        facts.append(Fact(f"hypothesis {number}", relation, str(relation), _running(relation)))
-    read = Reading(name, goal, tuple(facts))
-    by_name = {symbol.name: symbol for symbol in read.symbols}
+    facts = [_fact(name, f"hypothesis {number}", one) for number, one in enumerate(conjecture.hypotheses, start=1)]
+    known = (hypothesis(number, one) for number, one in enumerate(conjecture.hints))
+    hints = tuple(_fact(name, f"hint {number}", one) for number, one in enumerate(known, start=1))
+    by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
-    read = Reading(name, goal, tuple(facts))
+    read = Reading(name, goal, tuple(facts), hints)
     if conjecture.free is not None and free is not None:
         value = sp.Rational(free.numerator, free.denominator)
         fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        facts = [Fact(f.name, f.relation.xreplace(fixed), f.words, f.forall) for f in facts]
-        return Reading(name, goal.xreplace(fixed), tuple(facts))
+        return read.put(fixed)
     return read
+
+
+def _fact(name: str, what: str, one: Hypothesis) -> Fact:
+    if one.predicate is not None:
+        raise InvalidInput(f"{name}: {what} is a Python function: with vectors, write a sympy relation")
+    left, right = (_side(name, what, side.of) for side in one.sides)
+    if (is_vector(left) or is_vector(right)) and one.op != "==":
+        raise InvalidInput(f"{name}: {what} orders vectors: take dot, norm or norm2")
+    relation = Relation(left, one.op, right)
+    return Fact(what, relation, str(relation), _running(relation))
 
 
 def _side(name: str, what: str, value: object) -> sp.Expr:

@@ -1,0 +1,61 @@
+"""Claims that there is a constant which depends on named numbers only: a formula of these is looked for, and proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.decisions.auditing import claim_of
+from cflag_theory.falsify.decisions.deciding import decide, nothing_met
+from cflag_theory.falsify.decisions.decision import NEITHER, Decision
+from cflag_theory.falsify.decisions.guided import Draws, form_of
+from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+
+#: Draws at which a constant is bounded, cases that a formula is tried on, and multiples of 1 and of their numbers that
+#: the other constants are tried at.
+_FEW, _LOOK, _OTHERS = 16, 300, (1, 2, 4, sp.Rational(1, 2), 16)
+
+
+def decide_existing(
+    conjecture: Conjecture, budget: int, seed: int, seconds: float, progress: Callable[[int], None] | None
+) -> Decision:
+    """Decide a claim with constants that are to exist: "proved", with formulas for them, or "neither"."""
+    reading = read_vectors(conjecture)
+    by_name = {symbol.name: symbol for symbol in reading.symbols}
+    numbers: dict[sp.Symbol, set[sp.Symbol]] = {}
+    for name, allowed in conjecture.exists.items():
+        constant = by_name.get(str(name))
+        if constant is None or not constant.is_positive:
+            raise InvalidInput(f"{conjecture.name}: exists names {name}: use a positive symbol of the claim")
+        numbers[constant] = {by_name[str(one)] for one in allowed if str(one) in by_name}
+    for values in _formulas(reading, numbers):
+        with suppress(CflagError):
+            how: Mapping[str, Any] = {"seed": seed, "seconds": seconds, "progress": progress}
+            found = decide(claim_of(reading.put(values)), budget=min(budget, _LOOK), **how)
+            if found.proved:
+                chosen = {str(constant): str(value) for constant, value in values.items()}
+                return replace(found, chosen=chosen)
+    told = ", ".join(f"{c} of {', '.join(sorted(map(str, of))) or 'nothing'}" for c, of in numbers.items())
+    return Decision(NEITHER, nothing_met(conjecture, budget, seed, f"no formula was proved for the constants: {told}"))
+
+
+def _formulas(reading: Reading, numbers: Mapping[sp.Symbol, set[sp.Symbol]]) -> Iterator[dict[sp.Symbol, sp.Expr]]:
+    """Formulas for the constants that the programs allow, those of the others being simple multiples."""
+    first, *others = numbers
+    for chosen in product(
+        *([c * one for one in (sp.S.One, *sorted(numbers[o], key=str)) for c in _OTHERS] for o in others)
+    ):
+        values: dict[sp.Symbol, sp.Expr] = dict(zip(others, map(sp.sympify, chosen), strict=True))
+        less = reading.put(values)
+        form, at = form_of(less), Draws(less, _FEW)
+        if form is not None and at.good:
+            for formula in at.fitting(form, first, numbers[first]):
+                if formula.is_positive:
+                    yield {first: formula, **values}
