@@ -7,12 +7,13 @@ computed from the sources of the claims' facts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
 from cflag_theory.claims.book import Book
-from cflag_theory.claims.engine.claim import Fact, Statement, statements
+from cflag_theory.claims.engine.claim import Claim, Fact, Statement, statements
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine, names_used
 from cflag_theory.claims.ledger import BOOK
@@ -48,6 +49,11 @@ def idle(statement: Statement) -> tuple[Fact, ...]:
     if statement.proof is None or not unused:
         return ()
     return tuple(unused) if spared(unused) else tuple(fact for fact in unused if spared([fact]))
+
+
+def numbered(claim: Claim) -> bool:
+    """Whether a claim is, or is about, a theorem with a number: readers are told which of its assumptions are idle."""
+    return re.search(r"\bTheorems? \d", claim.where) is not None
 
 
 @dataclass(frozen=True, order=True)

@@ -128,9 +128,8 @@ class Conjecture:
         if self.free is not None and not (self.about_vectors and self.free not in self.variables):
             one = self.variables.get(self.free)
             if one is None or one.kind != REAL or one.shape or one.fixed:
-                raise InvalidInput(
-                    f"{self.name}: free is {self.free!r}: name a real variable that has a range, and no array"
-                )
+                need = "name a real variable that has a range, and no array"
+                raise InvalidInput(f"{self.name}: free is {self.free!r}: {need}")
 
     def _check_names(self) -> None:
         reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
@@ -148,7 +147,7 @@ class Conjecture:
                 raise InvalidInput(
                     f"{self.name}: {size} is the size of an array and may be {self.variables[size].low}: start at 1"
                 )
-        parts = (*self.sides, *(part for one in self.hypotheses for part in one.parts))
+        parts = (*self.sides, *(part for one in (*self.hypotheses, *self.hinted) for part in one.parts))
         self._check_symbols(parts)
         if self.about_vectors:
             # Numbers of a claim with vectors are declared by their symbols, and need no range.
@@ -165,8 +164,7 @@ class Conjecture:
                         "range: leave out one of the two"
                     )
         self._check_read(parts)
-        of_runs = ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ()))
-        for function, more in of_runs:
+        for function, more in ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ())):
             for name in function.names if function is not None else ():
                 if function is not None and name not in {*self.variables, *more}:
                     raise self._unknown(function, name, {*self.variables, *more})
@@ -186,16 +184,12 @@ class Conjecture:
         seen = {name for part in parts for name in part.names}
         lost = next((name for name in self.variables if name not in {*seen, *self.sizes}), None)
         if lost is not None and self.written and not self.runs:
-            raise InvalidInput(
-                f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out "
-                "the range, or write the sides as Python functions"
-            )
+            why = f"{lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out the range, or"
+            raise InvalidInput(f"{self.name}: {why} write the sides as Python functions")
         sides = [side.of for side in self.sides]
         if self.written and not self.runs and self.variables and all(getattr(one, "is_number", False) for one in sides):
-            raise InvalidInput(
-                f"{self.name}: the sides are read as {sides[0]} and {sides[1]}; no variable is left: sympy may have "
-                "cancelled them; write the sides as Python functions"
-            )
+            why = f"the sides are read as {sides[0]} and {sides[1]}; no variable is left: sympy may have cancelled them"
+            raise InvalidInput(f"{self.name}: {why}; write the sides as Python functions")
 
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
         if (fault := name_fault(name)) is not None:
@@ -275,6 +269,11 @@ class Conjecture:
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What is given besides the ranges."""
         return tuple(hypothesis(index, one) for index, one in enumerate(self.given))
+
+    @cached_property
+    def hinted(self) -> tuple[Hypothesis, ...]:
+        """What is to be proved first."""
+        return tuple(hypothesis(index, one, "hint") for index, one in enumerate(self.hints))
 
     @cached_property
     def row(self) -> Quantity | None:

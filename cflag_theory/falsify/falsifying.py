@@ -96,8 +96,7 @@ def falsify(
     """
     if not isinstance(conjecture, Conjecture):
         raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
-    for name, number in (("budget", budget), ("seed", seed)):
-        least = 1 if name == "budget" else 0
+    for name, number, least in (("budget", budget, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise InvalidInput(f"{name} is {number!r}: use an integer of at least {least}")
     if not seconds > 0:
@@ -184,8 +183,7 @@ class _Work:
         for name, one in self.conjecture.variables.items():
             value = point[name]
             case[name] = value if one.kind == REAL else round(value)
-        rounded = [as_fractions(self.conjecture, case, denominator) for denominator in LADDER]
-        for candidate in [case, *rounded]:
+        for candidate in [case, *(as_fractions(self.conjecture, case, denominator) for denominator in LADDER)]:
             if inside(self.conjecture, candidate) is None and self.evaluator.exact(candidate).broken:
                 raise Found(candidate, "algebra")
 

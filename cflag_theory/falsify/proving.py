@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import Held
-from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
+from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import BOTH, HIGH, LONGEST, LOW, ORDER, SIGN, Range
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import (
@@ -161,9 +161,9 @@ def attempt(conjecture: Conjecture, *, seconds: float) -> Attempt:
         with time_limit(seconds):
             formula = read(conjecture)
             box = box_of(conjecture, formula)
-            for number, one in enumerate(conjecture.hints):
+            for one in conjecture.hinted:
                 # A hint counts once it is proved, from what is given and from the hints before it.
-                for hint in formulas_of(hypothesis(number, one), conjecture):
+                for hint in formulas_of(one, conjecture):
                     needs = (*formula.needs, *needs_of(hint.left), *needs_of(hint.right))
                     if attempt_formula(replace(formula, goal=hint, needs=needs), box).word == "proved":
                         formula = replace(formula, given=(*formula.given, hint))

@@ -184,12 +184,12 @@ def page(statement: Statement, words: str) -> str:
     Unwritten
         A term of it has no words on a page, such as a sum over an index.
     """
-    proof = statement.proof
-    if proof is None or statement.relation is None or any(not isinstance(s, Use | Obligation) for s in proof.steps):
-        raise Unwritten("the proof has an induction")
-    known = [*statement.relations, *(s.goal for s in proof.steps if isinstance(s, Obligation))]
+    steps = [one for one in (statement.proof.steps if statement.proof else ()) if isinstance(one, Use | Obligation)]
+    if statement.proof is None or statement.relation is None or len(steps) < len(statement.proof.steps):
+        raise Unwritten("there is no proof, or one with an induction")
+    known = [*statement.relations, *(s.goal for s in steps if isinstance(s, Obligation))]
     inside: set[sp.Basic] = set()
-    used = [term for step in proof.steps if isinstance(step, Use) for term in step.terms]
+    used = [term for step in steps if isinstance(step, Use) for term in step.terms]
     for expr in (*(side for one in known for side in (one.left, one.right)), *used):
         inside |= {*sp.preorder_traversal(sp.sympify(expr))}
     names = _Names()
@@ -221,7 +221,7 @@ def page(statement: Statement, words: str) -> str:
             place = " : " + name + "_{@}" if len(term.args) > 1 else ""
             lines.append(f"function {name}" + "".join(told) + place)
     marks = {fact.name: f"h{place}" for place, fact in enumerate(statement.hypotheses, start=1)}
-    marks |= {step.name: f"s{place}" for place, step in enumerate(proof.steps, start=1)}
+    marks |= {step.name: f"s{place}" for place, step in enumerate(steps, start=1)}
     printer = _Printer(names.of, marks)
 
     def related(one: Relation) -> str:
@@ -234,13 +234,13 @@ def page(statement: Statement, words: str) -> str:
     if statement.hypotheses:
         lines.append(f"    for {'; '.join(marks[fact.name].upper() for fact in statement.hypotheses)}")
     lines.append("    proof")
-    for step in proof.steps:
+    for step in steps:
         given = f" from {', '.join(marks[name] for name in step.given)}" if step.given else ""
         if isinstance(step, Use):
             terms = ", ".join(map(printer.doprint, step.terms))
             lines.append(f"        {marks[step.name]}: {RULES[step.rule].conclude.__name__} {terms}".rstrip() + given)
             continue
-        last = step is proof.steps[-1]
+        last = step is steps[-1]
         lines.append("        hence" + given if last else f"        {marks[step.name]}: {related(step.goal)}{given}")
         if step.certificate is not None:
             lines.append(f"            because {printer.doprint(step.certificate)}")

@@ -139,9 +139,9 @@ def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
         _add(stage, reading, facts)
     for hint in reading.hints:
         facts.prove(hint)
-    sides = _norm_of(goal.left), _norm_of(goal.right)
-    if sides[0] is not None and sides[1] is not None:
-        (b, u), (c, v) = sides
+    left, right = _norm_of(goal.left), _norm_of(goal.right)
+    if left is not None and right is not None:
+        (b, u), (c, v) = left, right
         goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
     return goal, {name: one.relation for name, one in facts.known.items()}
 

@@ -21,7 +21,7 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.conjecture import facts as facts_of
-from cflag_theory.falsify.quantity import Hypothesis, hypothesis
+from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 
 
@@ -135,8 +135,7 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     if is_vector(goal.left) or is_vector(goal.right):
         raise InvalidInput(f"{name}: a side is a vector and no number: take dot, norm or norm2")
     facts = [_fact(name, f"hypothesis {number}", one) for number, one in enumerate(conjecture.hypotheses, start=1)]
-    known = (hypothesis(number, one) for number, one in enumerate(conjecture.hints))
-    hints = tuple(_fact(name, f"hint {number}", one) for number, one in enumerate(known, start=1))
+    hints = tuple(_fact(name, f"hint {number}", one) for number, one in enumerate(conjecture.hinted, start=1))
     by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
     read = Reading(name, goal, tuple(facts), hints)
