@@ -118,7 +118,7 @@ def test_a_chain_ends_at_the_right_side_or_is_none():
     derivation = prove(step(f, a * L <= 1)).derivation
     links = derivation.chain
     assert links[-1].right == derivation.goal.right
-    assert any("<= " in line and "[by " in line for line in derivation.text())
+    assert any("<= " in line and "(by " in line for line in derivation.text())
     assert r"\text{by }" in derivation.latex()
     shown = {line.name: line.relation for line in derivation.lines}
     summands = [(one.multiplier, one.lines) for one in derivation.summands]

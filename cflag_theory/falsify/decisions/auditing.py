@@ -12,7 +12,7 @@ from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.terms import Function
 from cflag_theory.claims.uses import idle, named, without
-from cflag_theory.errors import CflagError
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.decisions.deciding import decide, offered
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
@@ -115,7 +115,7 @@ def audit(
 
 def _need(words: str, used: bool | None, changed: Conjecture, how: Mapping[str, Any]) -> Need:
     """What a claim is without a hypothesis; what is no claim then, such as a division by zero, stays undecided."""
-    with suppress(CflagError):
+    with suppress(InvalidInput):
         less = decide(changed, **how)
         case = less.instance or tuple(f"{name} = {value}" for name, value in less.finding.case.items())
         sides = (f"left = {less.finding.left}, right = {less.finding.right}",)

@@ -287,7 +287,8 @@ def _both(
             "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression"
         )
     gaps += [f"proof: none was found within {_PROOF * seconds:g} s"] if late else []
-    with suppress(TimeUp, CflagError), time_limit(seconds):
+    # What the programs cannot say is no fault of the claim.
+    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError), time_limit(seconds):
         gaps += reasons(reading)
     return replace(found, finding=replace(found.finding, not_covered=tuple(gaps)))
 

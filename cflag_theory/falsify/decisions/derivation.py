@@ -58,21 +58,19 @@ class Derivation:
         number = {line.name: place for place, line in enumerate(self.lines, start=1)}
         shown = (line.name if line.why == "square" else f"{line.relation}  [{line.why}]" for line in self.lines)
         found = [f"({place}) {words}" for place, words in enumerate(shown, start=1)]
-        links = self.chain
-        if links:
+
+        def product(multiplier: sp.Expr, names: tuple[str, ...]) -> str:
+            factors = [f"({multiplier})" if multiplier.is_Add else str(multiplier)]
+            factors = [] if multiplier == 1 and names else factors
+            return " * ".join([*factors, *(f"[{number[name]}]" for name in names)])
+
+        if self.chain:
             found.append(str(self.goal.left))
-        for op, right, multiplier, names in links:
-            factors = [] if multiplier == 1 and names else [f"{multiplier}"]
-            reason = " times ".join([*factors, *(f"({number[name]})" for name in names)])
-            found.append(f"  {op} {right}  [{'by ' + reason if names else 'plus ' + reason}]")
-        if links:
-            return found
-        found.append(f"right - left of {self.goal} is the sum of")
-        for one in self.summands:
-            factors = [f"({one.multiplier})" if one.multiplier.is_Add else str(one.multiplier)]
-            found.append("  " + " * ".join([*factors, *(f"[{number[name]}]" for name in one.lines)]))
-        found.append("where [n] is right - left of line (n)")
-        return found
+            found += [f"  {op} {right}  (by {product(by, names)})" for op, right, by, names in self.chain]
+        else:
+            found.append(f"right - left of {self.goal} is the sum of")
+            found += [f"  {product(one.multiplier, one.lines)}" for one in self.summands]
+        return [*found, "where [n] is right - left of line (n)"]
 
     @cached_property
     def chain(self) -> list[Link]:
@@ -80,12 +78,12 @@ class Derivation:
         shown = {line.name: line.relation for line in self.lines}
         try:
             return chain(self.goal, shown, [(one.multiplier, one.lines) for one in self.summands])
-        except (sp.PolynomialError, TermError):
+        except (sp.PolynomialError, sp.CoercionFailed, TermError, ValueError):
             return []
 
     def page(self) -> str | None:
         """The claim with its proof as a page, which `cflag verify` takes; None where pages have no words for a term."""
-        with suppress(Unwritten):
+        with suppress(Unwritten, KeyError):
             return page(self.statement, self.statement.words)
         return None
 
@@ -111,8 +109,8 @@ class Derivation:
             )
             rows.append(rf"{to_latex(self.goal.right)} - \bigl({to_latex(self.goal.left)}\bigr) &= {total}")
         body = "\n".join(rows)
-        legend = "" if self.chain else "% \\Delta_n is right minus left of line (n)\n"
-        return legend + "\\begin{align*}\n" + body + "\n\\end{align*}"
+        mark = "(n)" if self.chain else "\\Delta_n"
+        return f"% {mark} is right minus left of line (n)\n" + "\\begin{align*}\n" + body + "\n\\end{align*}"
 
     def theorem(self, name: str = "claim") -> Lemma | None:
         """The claim as one Coq theorem over any real inner-product space; None where Coq has no words for a step."""

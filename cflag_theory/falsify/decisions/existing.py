@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.auditing import claim_of
 from cflag_theory.falsify.decisions.deciding import decide, nothing_met
@@ -36,7 +36,7 @@ def decide_existing(
             raise InvalidInput(f"{conjecture.name}: exists names {name}: use a positive symbol of the claim")
         numbers[constant] = {by_name[str(one)] for one in allowed if str(one) in by_name}
     for values in _formulas(reading, numbers):
-        with suppress(CflagError):
+        with suppress(InvalidInput):
             how: Mapping[str, Any] = {"seed": seed, "seconds": seconds, "progress": progress}
             found = decide(claim_of(reading.put(values)), budget=min(budget, _LOOK), **how)
             if found.proved:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from time import process_time
 from typing import Any
 
-from cflag_theory.errors import CflagError, InvalidInput
+import sympy as sp
+
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.auditing import claim_of, with_properties
 from cflag_theory.falsify.decisions.changes import HYPOTHESIS, Change
@@ -20,6 +21,7 @@ from cflag_theory.falsify.decisions.repairing import EACH, Repairing
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS
 from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
+from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import NotAlgebra
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 from cflag_theory.shown import Sheet, Shown
@@ -127,16 +129,14 @@ def _of_vectors(conjecture: Conjecture, budget: int, seconds: float) -> list[Cha
     reading = read_vectors(conjecture)
     found: list[Change] = []
     done: set[str] = set()
-    end = process_time() + _SEARCH * seconds
-    for one in chain(_convex(reading), guided(reading)):
-        kept = [by for by in found if by.kind == one.change.kind]
-        if process_time() > end:
-            break
-        if len(kept) < EACH and one.place not in done and not any(_same(one.change, by) for by in kept):
-            with suppress(CflagError):
-                if decide(claim_of(one.reading), budget=min(budget, _LOOK), seconds=seconds / 4).proved:
-                    found.append(one.change)
-                    done |= {one.place} - {""}
+    with suppress(TimeUp, sp.PolynomialError, ValueError), time_limit(_SEARCH * seconds):
+        for one in chain(_convex(reading), guided(reading)):
+            kept = [by for by in found if by.kind == one.change.kind]
+            if len(kept) < EACH and one.place not in done and not any(_same(one.change, by) for by in kept):
+                with suppress(InvalidInput):
+                    if decide(claim_of(one.reading), budget=min(budget, _LOOK), seconds=seconds / 4).proved:
+                        found.append(one.change)
+                        done |= {one.place} - {""}
     return found
 
 
