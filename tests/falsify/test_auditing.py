@@ -93,6 +93,10 @@ def test_a_constant_speaks_of_the_numbers_alone_on_which_it_may_depend():
     assert decide(gap(C, L)).chosen == {"C": "2*L"}
     assert decide(gap(C)).outcome == "neither"
     assert not decide(claim(norm2(x), C * norm2(y), exists={"C": ()})).proved
+    square = {"left": a**2, "right": C * a, "name": "numbers"}
+    assert decide(Conjecture(**square, ranges={"a": Range(0, 3, open="low")}, exists={"C": ()})).chosen == {"C": "3"}
+    assert not decide(Conjecture(**square, exists={"C": ()}), budget=100).proved
+    assert decide(Conjecture(**square, exists={"C": (a,)})).chosen == {"C": "a"}
     with pytest.raises(InvalidInput, match="which no case refutes"):
         falsify(gap(C, L))
     with pytest.raises(InvalidInput, match="use a positive symbol"):
@@ -164,6 +168,13 @@ def test_one_bad_claim_does_not_end_a_file(tmp_path):
     empty, true = json.loads(found.stdout)
     assert "no case satisfies the hypotheses" in empty["error"]
     assert true["outcome"] == "proved"
+    CliRunner().invoke(app, [*command, "true", "--proofs", str(tmp_path / "proofs")])
+    assert sorted(path.name for path in (tmp_path / "proofs").glob("true.*")) == ["true.page", "true.tex"]
+
+
+def test_show_marks_what_is_idle():
+    shown = CliRunner().invoke(app, ["show", "cfl.thm4_7_cO"]).output
+    assert shown.count("(idle: the checked proof holds without it)") == 2
 
 
 def test_a_frame_without_a_line_has_a_place():

@@ -52,6 +52,9 @@ def decide_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
     ] = None,
+    proofs: Annotated[
+        Path | None, typer.Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")
+    ] = None,
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -90,7 +93,7 @@ def decide_command(
     work: Callable[..., Any] = sides.repair if repair else sides.audit if audit else sides.decide
     if only is not None:
         work = sides.prove if only is Side.prove else sides.falsify
-    done, faulty = _each(file, names or (), work, budget, seconds, seed, out, format, prover)
+    done, faulty = _each(file, names or (), work, budget, seconds, seed, out, format, prover, proofs)
     if faulty:
         raise typer.Exit(2)
     if only is Side.prove:
@@ -108,6 +111,7 @@ def _each(
     out: Path | None,
     format: Format,
     prover: str | None,
+    proofs: Path | None,
 ) -> tuple[list[Any], bool]:
     """What became of each claim, and whether one of them is bad input, which ends no other."""
     from cflag_theory.cli.edge import say
@@ -117,7 +121,7 @@ def _each(
     from cflag_theory.falsify.decisions.deciding import instance_of
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
-    from cflag_theory.files import check_writable, own_folder
+    from cflag_theory.files import as_file_name, check_writable, own_folder, write_text
 
     path = Path(file)
     audited = proved_of_the_ledger(file) if work is audit and not path.exists() else []
@@ -151,6 +155,10 @@ def _each(
         if found.refuted and (claim.free is None or decided is None):
             command = f"cflag decide --replay {shlex.quote(shown(save(found, folder, claim=source)))}"
         done.append(found if decided is None else decided)
+        if proofs is not None and decided is not None and decided.derivation is not None:
+            for ending, text in (("tex", decided.derivation.latex()), ("page", decided.derivation.page())):
+                if text is not None:
+                    write_text(own_folder(proofs) / f"{as_file_name(claim.name)}.{ending}", text)
         kernel = _asked_coq(decided) if prover == "coq" else None
         listed.append(whole.to_json() | {"replay": command} | ({"kernel": kernel} if prover == "coq" else {}))
         if format is Format.table:

@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cflag_theory.claims.engine.claim import every_statement
+from cflag_theory.claims.engine.claim import Statement, every_statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.terms import Function
+from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.terms import Basis, Function
 from cflag_theory.claims.uses import idle, named, without
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
@@ -171,6 +172,9 @@ def with_properties(reading: Reading, f: Function, known: Mapping[str, Any]) -> 
 def claim_of(reading: Reading) -> Conjecture:
     """The claim that a reading is."""
     goal = reading.goal
+    if not reading.atoms(*Atom, Basis):
+        # Numbers without ranges are read like a page's.
+        return stated(reading.name, Statement(str(goal), goal, reading.facts))
     given, hints = (tuple(fact.relation for fact in of) for of in (reading.facts, reading.hints))
     return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given, hints=hints)
 
