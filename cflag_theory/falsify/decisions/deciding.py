@@ -288,7 +288,7 @@ def _both(
         )
     gaps += [f"proof: none was found within {_PROOF * seconds:g} s"] if late else []
     # What the programs cannot say is no fault of the claim.
-    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError), time_limit(seconds):
+    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError, ArithmeticError), time_limit(seconds):
         gaps += reasons(reading)
     return replace(found, finding=replace(found.finding, not_covered=tuple(gaps)))
 

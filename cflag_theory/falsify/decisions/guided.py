@@ -73,7 +73,7 @@ def _factors_of(reading: Reading) -> Iterator[Guided]:
     at = Draws(reading, _FEW)
     if not at.good:
         return
-    theta = sp.Symbol("theta", positive=True)
+    theta = sp.Dummy("theta", positive=True)
     skipped = _about_numbers(reading)
     named: list[tuple[Relation, Fact | None]] = [(reading.goal, None)]
     named += [(f.relation, f) for f in reading.facts if f not in skipped and f.relation.op != "=="]

@@ -129,7 +129,7 @@ def _of_vectors(conjecture: Conjecture, budget: int, seconds: float) -> list[Cha
     reading = read_vectors(conjecture)
     found: list[Change] = []
     done: set[str] = set()
-    with suppress(TimeUp, sp.PolynomialError, ValueError), time_limit(_SEARCH * seconds):
+    with suppress(TimeUp, sp.PolynomialError, ValueError, ArithmeticError), time_limit(_SEARCH * seconds):
         for one in chain(_convex(reading), guided(reading)):
             kept = [by for by in found if by.kind == one.change.kind]
             if len(kept) < EACH and one.place not in done and not any(_same(one.change, by) for by in kept):
