@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cflag_theory.claims.engine.claim import Statement, every_statement
+from cflag_theory.claims.engine.claim import every_statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.operators import Atom
-from cflag_theory.claims.engine.terms import Basis, Function
+from cflag_theory.claims.engine.terms import Function
 from cflag_theory.claims.uses import idle, named, without
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
@@ -19,7 +18,7 @@ from cflag_theory.falsify.decisions.deciding import decide, offered
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
 from cflag_theory.falsify.vector_terms.words import function
 from cflag_theory.shown import Sheet, Shown
 
@@ -167,16 +166,6 @@ def with_properties(reading: Reading, f: Function, known: Mapping[str, Any]) -> 
     """The reading with other properties of a function."""
     twin = function(str(f.args[0].name), latex=f.properties.latex, **known)
     return reading.put({f: Function(twin.args[0], *f.args[1:])})
-
-
-def claim_of(reading: Reading) -> Conjecture:
-    """The claim that a reading is."""
-    goal = reading.goal
-    if not reading.atoms(*Atom, Basis):
-        # Numbers without ranges are read like a page's.
-        return stated(reading.name, Statement(str(goal), goal, reading.facts))
-    given, hints = (tuple(fact.relation for fact in of) for of in (reading.facts, reading.hints))
-    return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given, hints=hints)
 
 
 def proved_of_the_ledger(id: str) -> list[Stated]:

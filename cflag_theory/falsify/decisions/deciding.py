@@ -17,6 +17,7 @@ from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
 from cflag_theory.falsify.decisions.derivation import derivation
+from cflag_theory.falsify.decisions.existing import decide_existing
 from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
@@ -31,6 +32,8 @@ from cflag_theory.falsify.vector_terms.reasons import reasons
 
 #: Part of the budget, and of the seconds, that one value of a constant may take.
 _PART = 10
+#: Cases that a formula for a constant is tried on.
+_CHOSEN = 300
 
 
 def decide(
@@ -85,9 +88,13 @@ def _decide(
     if not isinstance(conjecture, Conjecture):
         raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     if conjecture.exists:
-        from cflag_theory.falsify.decisions.existing import decide_existing
 
-        return decide_existing(conjecture, budget, seed, seconds, progress)
+        def chosen(claim: Conjecture) -> Decision:
+            return _decide(claim, search, min(budget, _CHOSEN), seed, seconds, progress)
+
+        constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
+        why = f"no formula was proved for the constants: {constants}"
+        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, budget, seed, why))
     if conjecture.about_vectors:
         return decide_vectors(conjecture, search, budget, seed, seconds, progress)
 

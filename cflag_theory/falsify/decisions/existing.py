@@ -6,27 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import sympy as sp
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.auditing import claim_of
-from cflag_theory.falsify.decisions.deciding import decide, nothing_met
-from cflag_theory.falsify.decisions.decision import NEITHER, Decision
+from cflag_theory.falsify.decisions.decision import Decision
 from cflag_theory.falsify.decisions.guided import Draws, form_of
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
 
-#: Draws at which a constant is bounded, cases that a formula is tried on, and multiples of 1 and of their numbers that
-#: the other constants are tried at.
-_FEW, _LOOK, _OTHERS = 16, 300, (1, 2, 4, sp.Rational(1, 2), 16)
+#: Draws at which a constant is bounded, and multiples of 1 and of their numbers that the others are tried at.
+_FEW, _OTHERS = 16, (1, 2, 4, sp.Rational(1, 2), 16)
 
 
-def decide_existing(
-    conjecture: Conjecture, budget: int, seed: int, seconds: float, progress: Callable[[int], None] | None
-) -> Decision:
-    """Decide a claim with constants that are to exist: "proved", with formulas for them, or "neither"."""
+def decide_existing(conjecture: Conjecture, decide: Callable[[Conjecture], Decision]) -> Decision | None:
+    """Decide a claim with constants that are to exist: proved, with formulas for them, or None."""
     reading = read_vectors(conjecture)
     by_name = {symbol.name: symbol for symbol in reading.symbols}
     numbers: dict[sp.Symbol, set[sp.Symbol]] = {}
@@ -37,13 +31,11 @@ def decide_existing(
         numbers[constant] = {by_name[str(one)] for one in allowed if str(one) in by_name}
     for values in _formulas(reading, numbers):
         with suppress(InvalidInput):
-            how: Mapping[str, Any] = {"seed": seed, "seconds": seconds, "progress": progress}
-            found = decide(claim_of(reading.put(values)), budget=min(budget, _LOOK), **how)
+            found = decide(claim_of(reading.put(values)))
             if found.proved:
                 chosen = {str(constant): str(value) for constant, value in values.items()}
                 return replace(found, chosen=chosen)
-    told = ", ".join(f"{c} of {', '.join(sorted(map(str, of))) or 'nothing'}" for c, of in numbers.items())
-    return Decision(NEITHER, nothing_met(conjecture, budget, seed, f"no formula was proved for the constants: {told}"))
+    return None
 
 
 def _formulas(reading: Reading, numbers: Mapping[sp.Symbol, set[sp.Symbol]]) -> Iterator[dict[sp.Symbol, sp.Expr]]:

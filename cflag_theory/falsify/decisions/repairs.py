@@ -12,7 +12,7 @@ import sympy as sp
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.auditing import claim_of, with_properties
+from cflag_theory.falsify.decisions.auditing import with_properties
 from cflag_theory.falsify.decisions.changes import HYPOTHESIS, Change
 from cflag_theory.falsify.decisions.deciding import decide
 from cflag_theory.falsify.decisions.decision import Decision
@@ -23,7 +23,7 @@ from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import NotAlgebra
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
 from cflag_theory.shown import Sheet, Shown
 
 #: Seconds of the search for changes, in evaluations; cases that a changed claim is tried on.

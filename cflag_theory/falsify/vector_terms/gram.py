@@ -203,13 +203,14 @@ def _quiet() -> Iterator[None]:
     except OSError:
         yield
         return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
+        os.dup2(nowhere, 2)
         yield
     finally:
         os.dup2(kept, 2)
         os.close(kept)
+        os.close(nowhere)
 
 
 class Programs:

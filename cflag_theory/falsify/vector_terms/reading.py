@@ -12,14 +12,14 @@ from sympy.core.function import AppliedUndef
 from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
-from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.operators import Atom, Index, Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Norm, Term, Value, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture, Stated
+from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.conjecture import facts as facts_of
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
@@ -154,6 +154,16 @@ def _fact(name: str, what: str, one: Hypothesis) -> Fact:
         raise InvalidInput(f"{name}: {what} orders vectors: take dot, norm or norm2")
     relation = Relation(left, one.op, right)
     return Fact(what, relation, str(relation), _running(relation))
+
+
+def claim_of(reading: Reading) -> Conjecture:
+    """The claim that a reading is."""
+    goal = reading.goal
+    if not reading.atoms(*Atom, Basis):
+        # Numbers without ranges are read like a page's.
+        return stated(reading.name, Statement(str(goal), goal, reading.facts))
+    given, hints = (tuple(fact.relation for fact in of) for of in (reading.facts, reading.hints))
+    return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given, hints=hints)
 
 
 def _side(name: str, what: str, value: object) -> sp.Expr:
