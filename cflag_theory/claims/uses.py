@@ -7,12 +7,15 @@ computed from the sources of the claims' facts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from cflag_theory.claims.book import Book
-from cflag_theory.claims.engine.claim import statements
+from cflag_theory.claims.engine.claim import Claim, Fact, Statement, statements
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.examiner import examine, names_used
 from cflag_theory.claims.ledger import BOOK
 
 #: Kinds of arrows, and what an arrow from A to B means.
@@ -22,6 +25,35 @@ KINDS = {
     "granted": "the checked proof of B takes A as it is printed, unproved, as a hypothesis",
     "instead": "A is a theorem of ours to which the notes on B point",
 }
+
+
+def named(statement: Statement) -> set[str]:
+    """The names of all that the steps of a proof rest on."""
+    return {name for step in (statement.proof.steps if statement.proof else ()) for name in names_used(step)}
+
+
+def without(statement: Statement, facts: Collection[Fact]) -> Statement:
+    """The statement without some of its hypotheses and definitions."""
+    given, defined = (tuple(f for f in of if f not in facts) for of in (statement.hypotheses, statement.definitions))
+    return replace(statement, hypotheses=given, definitions=defined)
+
+
+@cache
+def idle(statement: Statement) -> tuple[Fact, ...]:
+    """What a statement assumes although its proof is accepted without it."""
+    unused = [fact for fact in assumptions(statement) if fact.name not in named(statement)]
+
+    def spared(facts: list[Fact]) -> bool:
+        return examine(without(statement, facts), second=False).accepted
+
+    if statement.proof is None or not unused:
+        return ()
+    return tuple(unused) if spared(unused) else tuple(fact for fact in unused if spared([fact]))
+
+
+def numbered(claim: Claim) -> bool:
+    """Whether a claim is, or is about, a theorem with a number: readers are told which of its assumptions are idle."""
+    return re.search(r"\bTheorems? \d", claim.where) is not None
 
 
 @dataclass(frozen=True, order=True)

@@ -26,7 +26,7 @@ from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.printed import of_part
 from cflag_theory.claims.standing import PREAMBLE
-from cflag_theory.claims.uses import ids
+from cflag_theory.claims.uses import idle, ids, numbered
 from cflag_theory.cli import claim_map
 from cflag_theory.cli.claim_map import ledger_name
 from cflag_theory.cli.formulas import mathml, of_relation, prose, quoted
@@ -272,6 +272,7 @@ def _environment() -> Any:
         "meanings": MEANINGS,
         "answers": ANSWERS,
         "fates": FATES,
+        "idle": lambda id, statement, book: idle(statement) if numbered(book.claim(id)) else (),
         "fit_rule": FIT_RULE,
         "version": __version__,
     }

@@ -10,6 +10,7 @@ _HOME = {
     "Decision": "decisions.decision",
     "Finding": "finding",
     "Range": "ranges",
+    "audit": "decisions.auditing",
     "decide": "decisions.deciding",
     "falsify": "falsifying",
     "prove": "decisions.deciding",

@@ -74,6 +74,11 @@ class Conjecture:
     free : str, optional
         A real variable of unknown value: `decide` finds the best value for which the claim is proved, and the nearest
         one for which it is refuted.
+    hints : sequence
+        Relations that are proved first, from the same hypotheses, and then used: nothing is assumed of them.
+    exists : mapping of str to sequence of symbols
+        Positive constants with the numbers on which alone each may depend: `decide` finds formulas for them. A claim
+        with O(g) has C g and `exists={"C": (...)}`.
 
     Raises
     ------
@@ -95,18 +100,23 @@ class Conjecture:
     memory: Memory | Callable[..., Memory] | None = None
     diagnostics: str = "cheap"
     free: str | None = None
+    hints: tuple[Any, ...] = ()
+    exists: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
             raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words on one line")
         if self.relation not in RELATIONS:
-            raise UnknownName(
-                f"{self.name}: the relation {self.relation!r} is unknown: use one of {', '.join(RELATIONS)}"
-            )
+            known = ", ".join(RELATIONS)
+            raise UnknownName(f"{self.name}: the relation {self.relation!r} is unknown: use one of {known}")
         if self.diagnostics not in ("cheap", "all"):
             raise UnknownName(f"{self.name}: diagnostics are {self.diagnostics!r}: use 'cheap' or 'all'")
         if not isinstance(self.given, tuple | list):
             raise InvalidInput(f"{self.name}: given is {self.given!r}: pass a tuple of hypotheses")
+        if not (isinstance(self.hints, tuple | list) and isinstance(self.exists, Mapping)):
+            raise InvalidInput(
+                f"{self.name}: hints are a tuple of relations, and exists names the numbers of a constant"
+            )
         if not isinstance(self.ranges, Mapping):
             raise InvalidInput(f"{self.name}: ranges are {self.ranges!r}: pass a mapping of names to Range")
         if self.algorithm is not None and self.local_step is not None:
@@ -119,9 +129,8 @@ class Conjecture:
         if self.free is not None and not (self.about_vectors and self.free not in self.variables):
             one = self.variables.get(self.free)
             if one is None or one.kind != REAL or one.shape or one.fixed:
-                raise InvalidInput(
-                    f"{self.name}: free is {self.free!r}: name a real variable that has a range, and no array"
-                )
+                need = "name a real variable that has a range, and no array"
+                raise InvalidInput(f"{self.name}: free is {self.free!r}: {need}")
 
     def _check_names(self) -> None:
         reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
@@ -132,15 +141,14 @@ class Conjecture:
                 raise InvalidInput(f"{self.name}: a variable is called {name!r}: use another name")
             for size in (*one.shape, *((one.high,) if one.kind == ORDER else ())):
                 if isinstance(size, str) and not _is_size(self.variables.get(size)):
-                    raise InvalidInput(
-                        f"{self.name}: {name} needs {size!r}: give it an integer range, such as Range(1, 2)"
-                    )
+                    need = f"{name} needs {size!r}: give it an integer range, such as Range(1, 2)"
+                    raise InvalidInput(f"{self.name}: {need}")
         for size in {size for one in self.variables.values() for size in one.shape if isinstance(size, str)}:
             if self.variables[size].low < 1:
                 raise InvalidInput(
                     f"{self.name}: {size} is the size of an array and may be {self.variables[size].low}: start at 1"
                 )
-        parts = (*self.sides, *(part for one in self.hypotheses for part in one.parts))
+        parts = (*self.sides, *(part for one in (*self.hypotheses, *self.hinted) for part in one.parts))
         self._check_symbols(parts)
         if self.about_vectors:
             # Numbers of a claim with vectors are declared by their symbols, and need no range.
@@ -157,8 +165,7 @@ class Conjecture:
                         "range: leave out one of the two"
                     )
         self._check_read(parts)
-        of_runs = ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ()))
-        for function, more in of_runs:
+        for function, more in ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ())):
             for name in function.names if function is not None else ():
                 if function is not None and name not in {*self.variables, *more}:
                     raise self._unknown(function, name, {*self.variables, *more})
@@ -178,16 +185,12 @@ class Conjecture:
         seen = {name for part in parts for name in part.names}
         lost = next((name for name in self.variables if name not in {*seen, *self.sizes}), None)
         if lost is not None and self.written and not self.runs:
-            raise InvalidInput(
-                f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out "
-                "the range, or write the sides as Python functions"
-            )
+            why = f"{lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out the range, or"
+            raise InvalidInput(f"{self.name}: {why} write the sides as Python functions")
         sides = [side.of for side in self.sides]
         if self.written and not self.runs and self.variables and all(getattr(one, "is_number", False) for one in sides):
-            raise InvalidInput(
-                f"{self.name}: the sides are read as {sides[0]} and {sides[1]}; no variable is left: sympy may have "
-                "cancelled them; write the sides as Python functions"
-            )
+            why = f"the sides are read as {sides[0]} and {sides[1]}; no variable is left: sympy may have cancelled them"
+            raise InvalidInput(f"{self.name}: {why}; write the sides as Python functions")
 
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
         if (fault := name_fault(name)) is not None:
@@ -199,12 +202,11 @@ class Conjecture:
 
     @cached_property
     def about_vectors(self) -> bool:
-        """Whether vectors are among its terms: sides and hypotheses are then expressions of sympy."""
-        parts = [self.left, self.right]
-        for one in self.given:
-            parts += [one.left, one.right] if isinstance(one, Relation) else [one]
+        """Whether vectors are among its terms, or constants are asked for: sides are then expressions of sympy."""
+        pairs = ((one.left, one.right) if isinstance(one, Relation) else (one,) for one in self.given)
+        parts = [self.left, self.right, *(part for pair in pairs for part in pair)]
         sides = [part for part in parts if isinstance(part, sp.Basic)]
-        return any(_of_vectors(term) for side in sides for term in sp.preorder_traversal(side))
+        return bool(self.exists) or any(_of_vectors(term) for side in sides for term in sp.preorder_traversal(side))
 
     @property
     def runs(self) -> bool:
@@ -268,6 +270,11 @@ class Conjecture:
         return tuple(hypothesis(index, one) for index, one in enumerate(self.given))
 
     @cached_property
+    def hinted(self) -> tuple[Hypothesis, ...]:
+        """What is to be proved first."""
+        return tuple(hypothesis(index, one, "hint") for index, one in enumerate(self.hints))
+
+    @cached_property
     def row(self) -> Quantity | None:
         """The algorithm where it is a function of variables."""
         fixed = self.algorithm is None or isinstance(self.algorithm, str | Algorithm)
@@ -316,6 +323,8 @@ class Stated(Conjecture):
     """A statement whose symbols are declared by their sorts, and need no range."""
 
     statement: Statement
+    #: The ledger has exact instances that satisfy it, so that its proof, if accepted, is not about nothing.
+    of_the_ledger: bool = False
 
     @property
     def about_vectors(self) -> bool:

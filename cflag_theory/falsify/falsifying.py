@@ -44,6 +44,8 @@ SECONDS = 20.0
 _TRIES, _SAMPLE = 1500, 200
 #: Cases at which a formula that was proved is compared with the functions that it was read from.
 _COMPARED = 6
+#: Said where only a search was asked for.
+NOT_ASKED = "algebra: it was not asked"
 
 
 def falsify(
@@ -94,12 +96,13 @@ def falsify(
     """
     if not isinstance(conjecture, Conjecture):
         raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
-    for name, number in (("budget", budget), ("seed", seed)):
-        least = 1 if name == "budget" else 0
+    for name, number, least in (("budget", budget, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise InvalidInput(f"{name} is {number!r}: use an integer of at least {least}")
     if not seconds > 0:
         raise InvalidInput(f"seconds is {seconds!r}: use a positive number")
+    if conjecture.exists:
+        raise InvalidInput(f"{conjecture.name} says that constants exist, which no case refutes: use decide")
     if conjecture.about_vectors:
         conjecture, algebra = instances(conjecture), False
     work = _Work(conjecture, budget, seed, seconds, progress or (lambda done: None))
@@ -149,7 +152,7 @@ class _Work:
 
     def _stages(self, algebra: bool, search: bool) -> Finding:
         self._first_exact_case()
-        answer = Attempt("unknown", why="it was not asked")
+        answer = Attempt("unknown", why=NOT_ASKED.removeprefix("algebra: "))
         if algebra:
             answer = attempt(self.conjecture, seconds=self.seconds)
         if answer.word == "refuted" and answer.point is not None:
@@ -180,8 +183,7 @@ class _Work:
         for name, one in self.conjecture.variables.items():
             value = point[name]
             case[name] = value if one.kind == REAL else round(value)
-        rounded = [as_fractions(self.conjecture, case, denominator) for denominator in LADDER]
-        for candidate in [case, *rounded]:
+        for candidate in [case, *(as_fractions(self.conjecture, case, denominator) for denominator in LADDER)]:
             if inside(self.conjecture, candidate) is None and self.evaluator.exact(candidate).broken:
                 raise Found(candidate, "algebra")
 
@@ -209,10 +211,8 @@ class _Work:
         if answer.formula is None:
             return
         goal, names = answer.formula.goal, {symbol: name for name, symbol in answer.formula.symbols.items()}
-        sides = [
-            side.xreplace({symbol: sp.Symbol(name) for symbol, name in names.items()})
-            for side in (goal.left, goal.right)
-        ]
+        plain = {symbol: sp.Symbol(name) for symbol, name in names.items()}
+        sides = [side.xreplace(plain) for side in (goal.left, goal.right)]
         sizes = self.search.sizes[0]
         count = entries(self.conjecture, sizes)
         for seed in range(_COMPARED):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -160,7 +160,14 @@ def attempt(conjecture: Conjecture, *, seconds: float) -> Attempt:
     try:
         with time_limit(seconds):
             formula = read(conjecture)
-            return attempt_formula(formula, box_of(conjecture, formula))
+            box = box_of(conjecture, formula)
+            for one in conjecture.hinted:
+                # A hint counts once it is proved, from what is given and from the hints before it.
+                for hint in formulas_of(one, conjecture):
+                    needs = (*formula.needs, *needs_of(hint.left), *needs_of(hint.right))
+                    if attempt_formula(replace(formula, goal=hint, needs=needs), box).word == "proved":
+                        formula = replace(formula, given=(*formula.given, hint))
+            return attempt_formula(formula, box)
     except NotAlgebra as error:
         return Attempt("unknown", why=str(error))
     except TimeUp:

@@ -123,9 +123,9 @@ class Hypothesis:
         return self.sides if self.predicate is None else (self.predicate,)
 
 
-def hypothesis(index: int, value: Any) -> Hypothesis:
+def hypothesis(index: int, value: Any, word: str = "hypothesis") -> Hypothesis:
     """Read a hypothesis: a Python predicate, a sympy relation, or a Relation of a claim."""
-    what = f"hypothesis {index + 1}"
+    what = f"{word} {index + 1}"
     if isinstance(value, Relational):
         turned = value.reversed if isinstance(value, sp.Ge | sp.Gt) else value
         op = next((op for kind, op in _OPERATIONS.items() if isinstance(turned, kind)), None)

@@ -172,7 +172,7 @@ def test_a_proof_that_was_found_has_its_derivation(cflag, tmp_path):
     code, out, _ = cflag("verify", tmp_path / "bare.page", "--out", tmp_path / "report", "--jobs", 1)
     assert (code, out.splitlines()[-1]) == (0, f"report: {tmp_path / 'report' / 'index.html'}")
     page = (tmp_path / "report" / "derivations-own.bare.html").read_text(encoding="utf-8")
-    assert ">Interpolation." in page
+    assert ">Smoothness." in page
     assert not re.search(r" __\d", page)
 
 

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar
-from cflag_theory.errors import InvalidInput
+from cflag_theory.errors import CflagError, InvalidInput
 
 if TYPE_CHECKING:
     from cflag_theory.falsify.conjecture import Conjecture
     from cflag_theory.falsify.decisions.decision import Decision
-    from cflag_theory.falsify.decisions.repairs import Repaired
-    from cflag_theory.falsify.finding import Finding
 
 
 class Side(StrEnum):
@@ -42,6 +40,9 @@ def decide_command(
     repair: Annotated[
         bool, typer.Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
     ] = False,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Also decide a proved claim again without each of its hypotheses.")
+    ] = False,
     replay: Annotated[
         Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
     ] = None,
@@ -50,6 +51,9 @@ def decide_command(
     seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
+    ] = None,
+    proofs: Annotated[
+        Path | None, typer.Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")
     ] = None,
     prover: ProverOption = None,
     format: FormatOption = Format.table,
@@ -64,9 +68,14 @@ def decide_command(
     --repair changes a constant, sign, power, factor or index, adds a hypothesis, such as a step size, convexity or a
     sign, or changes one. Every proposal is proved.
 
+    --audit says which hypotheses a proof uses, and of each: a counterexample without it, a proof without it, or
+    undecided. Of a claim of the papers, the statements that are proved are audited.
+
     Exit code 0: nothing was refuted. 1: a claim was refuted, a replayed counterexample stands, or with --only prove a
-    claim was not proved. 2: bad input. 130: interrupted.
+    claim was not proved. 2: bad input, in any of the claims. 130: interrupted.
     """
+    from cflag_theory import falsify as sides
+
     if not seconds > 0:
         raise InvalidInput(f"--seconds is {seconds}: use a positive number")
     if prover not in (None, "coq"):
@@ -76,10 +85,17 @@ def decide_command(
         return
     if file is None:
         raise typer.BadParameter("give a FILE that holds a claim, a claim id, or --replay and a counterexample")
-    if (only is not None and repair) or (only is Side.refute and prover is not None):
-        given = "--repair" if repair else "--prover"
+    if repair and audit:
+        raise typer.BadParameter("--repair is about refuted claims and --audit about proved ones: give one of them")
+    if (only is not None and (repair or audit)) or (only is Side.refute and prover is not None):
+        given = "--repair" if repair else "--audit" if audit else "--prover"
         raise typer.BadParameter(f"{given} needs what --only {only.value} leaves out: give one of them")
-    done = _each(file, names or (), only, repair, budget, seconds, seed, out, format, prover)
+    work: Callable[..., Any] = sides.repair if repair else sides.audit if audit else sides.decide
+    if only is not None:
+        work = sides.prove if only is Side.prove else sides.falsify
+    done, faulty = _each(file, names or (), work, budget, seconds, seed, out, format, prover, proofs)
+    if faulty:
+        raise typer.Exit(2)
     if only is Side.prove:
         raise typer.Exit(0 if all(found.outcome == "proved" for found in done) else 1)
     raise typer.Exit(1 if any(found.refuted for found in done) else 0)
@@ -88,47 +104,61 @@ def decide_command(
 def _each(
     file: str,
     names: Sequence[str],
-    only: Side | None,
-    repair: bool,
+    work: Callable[..., Any],
     budget: int,
     seconds: float,
     seed: int,
     out: Path | None,
     format: Format,
     prover: str | None,
-) -> list[Any]:
-    from cflag_theory import falsify as sides
+    proofs: Path | None,
+) -> tuple[list[Any], bool]:
+    """What became of each claim, and whether one of them is bad input, which ends no other."""
+    from cflag_theory.cli.edge import say
     from cflag_theory.cli.tables import decide as tables
+    from cflag_theory.falsify import audit
+    from cflag_theory.falsify.decisions.auditing import proved_of_the_ledger
     from cflag_theory.falsify.decisions.deciding import instance_of
+    from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
-    from cflag_theory.files import check_writable, own_folder
+    from cflag_theory.files import as_file_name, check_writable, own_folder, write_text
 
     path = Path(file)
-    claims, source = claims_of(path, seconds, names)
+    audited = proved_of_the_ledger(file) if work is audit and not path.exists() else []
+    claims, source = (audited, file) if audited else claims_of(path, seconds, names)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
     # The usual folder is made with the first counterexample.
     own_folder(folder) if out is not None or folder.exists() else check_writable(home)
-    work: Callable[..., Finding | Decision | Repaired] = sides.repair if repair else sides.decide
-    if only is not None:
-        work = sides.prove if only is Side.prove else sides.falsify
     done: list[Any] = []
     listed: list[dict[str, Any]] = []
-    interrupted = False
+    interrupted, faulty = False, False
     for claim in claims:
         with progress_bar(claim.name, budget) as advance:
 
             def progress(count: int, advance: Callable[[float, str], None] = advance) -> None:
                 advance(count, "")
 
-            whole: Any = work(claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
-        decided: Any = whole.decision if repair else None if only is Side.refute else whole
+            try:
+                whole: Any = work(claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
+            except CflagError as error:
+                if len(claims) == 1:
+                    raise
+                faulty = True
+                say(str(error))
+                listed.append({"name": claim.name, "error": str(error)})
+                continue
+        decided: Any = getattr(whole, "decision", None if isinstance(whole, Finding) else whole)
         found: Finding = whole if decided is None else decided.finding
         command = None
         # With a free constant the claim of the file has no single value to replay.
         if found.refuted and (claim.free is None or decided is None):
             command = f"cflag decide --replay {shlex.quote(shown(save(found, folder, claim=source)))}"
         done.append(found if decided is None else decided)
+        if proofs is not None and decided is not None and decided.derivation is not None:
+            for ending, text in (("tex", decided.derivation.latex()), ("page", decided.derivation.page())):
+                if text is not None:
+                    write_text(own_folder(proofs) / f"{as_file_name(claim.name)}.{ending}", text)
         kernel = _asked_coq(decided) if prover == "coq" else None
         listed.append(whole.to_json() | {"replay": command} | ({"kernel": kernel} if prover == "coq" else {}))
         if format is Format.table:
@@ -136,9 +166,8 @@ def _each(
                 tables.finding(found, replay=command, instance=instance_of(claim, found), vectors=claim.about_vectors)
             else:
                 tables.decision(decided, replay=command, kernel=kernel, vectors=claim.about_vectors)
-            if repair:
-                tables.repairs(whole)
-        if found.interrupted or (repair and whole.interrupted):
+            tables.besides(whole)
+        if found.interrupted or getattr(whole, "interrupted", False):
             interrupted = True
             break
     if format is Format.json:
@@ -146,7 +175,7 @@ def _each(
     if interrupted:
         typer.echo("cflag: interrupted; this is what was found so far", err=True)
         raise typer.Exit(130)
-    return done
+    return done, faulty
 
 
 def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> None:

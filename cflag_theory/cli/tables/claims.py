@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from cflag_theory.claims.engine.claim import MEANINGS
+from cflag_theory.claims.engine.claim import MEANINGS, Claim, Statement, statements
+from cflag_theory.claims.uses import idle, numbered
 from cflag_theory.cli.errata import WRONG, Found, counted
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.coq import census
@@ -52,6 +53,8 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
             if s["factor"] > 1
         ]
         follows += [f"see {', '.join(verdict.instead)}"] if verdict.instead else []
+        spare = [fact.name for one in _proved(verdict.claim) for fact in idle(one)] if numbered(verdict.claim) else []
+        follows += [f"assumed and not used: {', '.join(dict.fromkeys(spare))}"] if spare else []
         by_hand = dict.fromkeys(theorem["name"] for theorem in _theorems(verdict))
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
         rows.append((verdict.claim.id, verdict.claim.where, label(verdict), "\n".join(follows)))
@@ -61,6 +64,10 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         if any(found.values()):
             console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
     _besides(console, verdicts)
+
+
+def _proved(claim: Claim) -> list[Statement]:
+    return [one for part in claim.parts for one in statements(part).values() if one.proof is not None]
 
 
 def first_counts(labels: Sequence[tuple[str, str]]) -> None:

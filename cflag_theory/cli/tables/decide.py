@@ -8,7 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.falsify.decisions.decision import LARGEST_FACTOR, NEITHER, Constant, Decision
+from cflag_theory.falsify.decisions.auditing import USED, WITHOUT, Audited
+from cflag_theory.falsify.decisions.decision import Constant, Decision
 from cflag_theory.falsify.decisions.repairs import Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
@@ -18,39 +19,49 @@ def decision(found: Decision, *, replay: str | None = None, kernel: bool | None 
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
     finding(found.finding, replay=replay, status=found.outcome, instance=found.instance, vectors=vectors)
     console = Page()
+    for name, value in found.chosen.items():
+        console.say(f"  with {name} = {value}")
     if found.derivation is not None:
         for line in found.derivation.text():
             console.say(f"  {line}")
     if kernel is not None:
         console.say(f"  Coq's kernel {'accepts' if kernel else 'does not accept'} it as a theorem")
     if found.constant is not None:
-        _constant(console, found.constant, found.outcome == NEITHER)
+        _constant(console, found.constant)
 
 
-def repairs(found: Repaired) -> None:
-    """Changes with which a refuted claim is proved."""
+def besides(found: Any) -> None:
+    """Changes with which a refuted claim is proved, or which hypotheses of a proved one earn their place."""
     console = Page()
-    if found.decision.refuted and not found.proposals:
-        console.say("  no change was found that makes it provable")
-    for number, one in enumerate(found.proposals, start=1):
-        console.say(f"  repair {number}, proved: {one.words}")
-        if one.added is None:
-            console.say(f"    {one.goal}")
+    if isinstance(found, Repaired):
+        if found.decision.refuted and not found.proposals:
+            console.say("  no change was found that makes it provable")
+        for number, one in enumerate(found.proposals, start=1):
+            console.say(f"  repair {number}, proved: {one.words}")
+            if one.added is None:
+                console.say(f"    {one.goal}")
+    for need in found.needs if isinstance(found, Audited) else ():
+        used = f"{USED[need.used]} in the proof, " if need.used is not None else ""
+        console.say(f"  {need.words}: {used}{WITHOUT[need.without]}")
+        for line in need.against:
+            console.say(f"      {line}")
 
 
-def _constant(console: Page, constant: Constant, neither: bool) -> None:
+def _constant(console: Page, constant: Constant) -> None:
     word = "smallest" if constant.larger_is_weaker else "largest"
     if constant.provable is not None:
         engines = " and ".join(constant.engines)
         console.say(f"  {constant.name}: {word} value that was proved {constant.provable}, by {engines}")
-    elif neither and constant.refuted is None:
-        console.say(f"  {constant.name}: no value up to {LARGEST_FACTOR} was proved")
     else:
-        console.say(f"  {constant.name}: no value was proved")
+        tried = f" among {constant.tried} that were tried" if constant.tried else ""
+        console.say(f"  {constant.name}: no value {constant.within} was proved{tried}")
     if constant.refuted is not None:
         other = "largest" if constant.larger_is_weaker else "smallest"
         console.say(f"  {constant.name}: {other} value that was refuted {constant.refuted}, at")
         console.say(f"    {_values(constant.case)}: left = {constant.left}, right = {constant.right}")
+    if constant.undecided:
+        listed = ", ".join(map(str, constant.undecided[:6])) + (", ..." if len(constant.undecided) > 6 else "")
+        console.say(f"  {constant.name}: neither proved nor refuted at {listed}")
 
 
 def _values(case: Mapping[str, Any]) -> str:
@@ -102,7 +113,7 @@ def finding(
     if found.given:
         console.say(f"  given: {'; '.join(found.given)}", style="dim")
     for words in found.not_covered:
-        console.say(f"  not covered: {words}")
+        console.say(f"  {words}" if words.startswith("proof: ") else f"  not covered: {words}")
 
 
 def replayed(again: Replay) -> None:

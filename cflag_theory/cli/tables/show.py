@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.transcript import settings, transcript
 from cflag_theory.claims.glossary import explained, formulas
 from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.printed import Printed, of_part
+from cflag_theory.claims.uses import idle
 from cflag_theory.cli.tables.claims import COLOURS, label
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.verdict import ANSWERS, REFUTES, REFUTING, Evidence, PartVerdict, Verdict
@@ -142,7 +143,9 @@ def replay(verdict: Verdict) -> None:
 def _stated(console: Page, title: str, statement: Statement, details: bool) -> None:
     _section(console, title, _relation(statement))
     assumed = assumptions(statement)
-    _section(console, "under", [fact.told for fact in assumed])
+    spare = idle(statement)
+    mark = "  (idle: the checked proof holds without it)"
+    _section(console, "under", [fact.told + (mark if fact in spare else "") for fact in assumed])
     where = [fact for fact in statement.definitions if fact not in assumed]
     shown = {fact.told: in_text(fact.relation) for fact in where}
     same = {told for told, formula in shown.items() if told.rstrip(".") == formula}

@@ -57,13 +57,13 @@ def _numbers(relations: Sequence[Relation]) -> list[sp.Symbol]:
 
 
 def _hypotheses(goal: Relation, given: tuple[Relation, ...]) -> Iterator[Change]:
-    for added, cost in dict(_catalogue(goal, given)).items():
+    for added, cost in dict(catalogue(goal, given)).items():
         yield Change(HYPOTHESIS, f"assume {added}", goal, (*given, added), added, cost)
 
 
-def _catalogue(goal: Relation, given: tuple[Relation, ...]) -> Iterator[tuple[Relation, int]]:
+def catalogue(goal: Relation, given: tuple[Relation, ...]) -> Iterator[tuple[Relation, int]]:
     """Signs of factors, ranges of numbers, relations between two, products below a number, and the gap's factors."""
-    for factor in _factors(goal):
+    for factor in factors(goal):
         yield from _signs(factor, 10)
     numbers = _numbers([goal, *given])
     for one in _numbers([goal, *given]):
@@ -107,7 +107,7 @@ def _products(
                 yield Relation(sp.Mul(*chosen), "<=", bound), 14 + size
 
 
-def _factors(goal: Relation) -> list[sp.Expr]:
+def factors(goal: Relation) -> list[sp.Expr]:
     """Sums that stand as factors on a side, such as 1 - alpha L."""
     found: list[sp.Expr] = []
     for side in (goal.left, goal.right):
@@ -166,28 +166,15 @@ def _gap_factors(goal: Relation, given: Sequence[Relation]) -> list[sp.Expr]:
 
 def coefficients(goal: Relation) -> Iterator[tuple[sp.Rational, Callable[[Fraction], Relation]]]:
     """The numbers on the right side, the number 1 before it among them, each with the claim that has another there."""
-    places = [((), sp.S.One), *((path, part) for path, part in _places(goal.right) if part.is_Rational)]
-    for path, number in places[:8]:
+    found = [((), sp.S.One), *((path, part) for path, part in places(goal.right) if part.is_Rational)]
+    for path, number in found[:8]:
 
         def changed(value: Fraction, path: tuple[int, ...] = path, number: sp.Rational = number) -> Relation:
             other = sp.Rational(value.numerator, value.denominator)
-            right = _put(goal.right, path, other) if path or number != 1 else other * goal.right
+            right = put(goal.right, path, other) if path or number != 1 else other * goal.right
             return Relation(goal.left, goal.op, right)
 
         yield number, changed
-
-
-def subtracted(goal: Relation) -> Iterator[tuple[sp.Rational, Callable[[Fraction], Relation]]]:
-    """The numbers before what is subtracted on the left side, but 1, each with the claim that has another there."""
-    for term in sp.Add.make_args(goal.left):
-        number, rest = term.as_coeff_Mul()
-        if number.is_Rational and number < 0 and number != -1:
-
-            def changed(value: Fraction, term: sp.Expr = term, rest: sp.Expr = rest) -> Relation:
-                other = sp.Rational(value.numerator, value.denominator)
-                return Relation(goal.left - term - other * rest, goal.op, goal.right)
-
-            yield -number, changed
 
 
 # Edits of a relation
@@ -227,9 +214,9 @@ def _edited(one: Relation, numbers: Sequence[sp.Symbol]) -> Iterator[tuple[Relat
 
 def _side_edits(side: sp.Expr, numbers: Sequence[sp.Symbol]) -> Iterator[tuple[sp.Expr, str, int]]:
     """One change at one place of an expression."""
-    for path, part in _places(side):
+    for path, part in places(side):
         for new, words, cost in _local(part, numbers):
-            yield _put(side, path, new), words, cost
+            yield put(side, path, new), words, cost
     for number in (2, sp.Rational(1, 2), 3, 4, -1):
         yield number * side, f"{number} times the side", 3
 
@@ -281,18 +268,18 @@ def _local(part: sp.Expr, numbers: Sequence[sp.Symbol]) -> Iterator[tuple[sp.Exp
                 yield part / factor, f"drop the factor {factor}", 4
 
 
-def _places(expr: sp.Expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], sp.Expr]]:
+def places(expr: sp.Expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], sp.Expr]]:
     yield path, expr
     if isinstance(expr, sp.Add | sp.Mul):
         for place, part in enumerate(expr.args):
-            yield from _places(part, (*path, place))
+            yield from places(part, (*path, place))
     elif isinstance(expr, sp.Pow):
-        yield from _places(expr.base, (*path, 0))
+        yield from places(expr.base, (*path, 0))
 
 
-def _put(expr: sp.Expr, path: tuple[int, ...], new: sp.Expr) -> sp.Expr:
+def put(expr: sp.Expr, path: tuple[int, ...], new: sp.Expr) -> sp.Expr:
     if not path:
         return new
     parts = list(expr.args)
-    parts[path[0]] = _put(parts[path[0]], path[1:], new)
+    parts[path[0]] = put(parts[path[0]], path[1:], new)
     return expr.func(*parts)

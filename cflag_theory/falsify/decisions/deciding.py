@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,10 +13,12 @@ from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
-from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, derivation, least, sandwich
-from cflag_theory.falsify.falsifying import BUDGET, SECONDS, falsify
+from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.derivation import derivation
+from cflag_theory.falsify.decisions.existing import decide_existing
+from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.search.cases import from_text
@@ -25,9 +28,12 @@ from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors, word
+from cflag_theory.falsify.vector_terms.reasons import reasons
 
 #: Part of the budget, and of the seconds, that one value of a constant may take.
 _PART = 10
+#: Cases that a formula for a constant is tried on.
+_CHOSEN = 300
 
 
 def decide(
@@ -81,6 +87,14 @@ def _decide(
 ) -> Decision:
     if not isinstance(conjecture, Conjecture):
         raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
+    if conjecture.exists:
+
+        def chosen(claim: Conjecture) -> Decision:
+            return _decide(claim, search, min(budget, _CHOSEN), seed, seconds, progress)
+
+        constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
+        why = f"no formula was proved for the constants: {constants}"
+        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, budget, seed, why))
     if conjecture.about_vectors:
         return decide_vectors(conjecture, search, budget, seed, seconds, progress)
 
@@ -159,6 +173,12 @@ def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Deci
     low, high = (end if one.holds(end) else end + sign * width / 1024 for end, sign in zip(ends, (1, -1), strict=True))
     try:
         reached: Sandwich[Decision] = sandwich(ask, low, high)
+        # A claim that holds at no end may hold in between.
+        for value in (Fraction(2) ** n for n in (0, -1, 1, -2, 2, 4, -4)):
+            if reached.proved is not None or not low < value < high:
+                continue
+            if ask(value)[0] == PROVED:
+                reached = sandwich(ask, value, high)
     except KeyboardInterrupt:
         if not last:
             raise
@@ -174,6 +194,8 @@ def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Deci
         left=against.left if against else "",
         right=against.right if against else "",
         tried=reached.tried,
+        within=f"in {one}",
+        undecided=reached.undecided,
     )
     chosen = reached.proved or reached.refuted
     return replace(chosen[1] if chosen else last[0], constant=constant)
@@ -206,7 +228,7 @@ def decide_vectors(
             return found
         return replace(found, constant=_factor_of_vectors(read_vectors(conjecture), found.finding, seconds))
     except KeyboardInterrupt:
-        nothing = _no_instances(conjecture, budget, seed, "it was interrupted")
+        nothing = nothing_met(conjecture, budget, seed, "it was interrupted")
         return Decision(NEITHER, replace(nothing, interrupted=True))
 
 
@@ -220,7 +242,7 @@ def _both(
     progress: Callable[[int], None] | None,
 ) -> Decision:
     reading = read_vectors(conjecture, free)
-    unmet = False
+    unmet, late = False, False
 
     def look(cases: int) -> Finding:
         nonlocal unmet
@@ -230,21 +252,21 @@ def _both(
             unmet = unmet or found.out_of_time
             return found
         except NoMeaning as error:
-            return _no_instances(conjecture, budget, seed, str(error))
+            return nothing_met(conjecture, budget, seed, str(error))
         except NoCase:
             if not any(fact.forall for fact in reading.facts):
                 raise
             unmet = True
-            return _no_instances(conjecture, budget, seed, _NONE)
+            return nothing_met(conjecture, budget, seed, _NONE)
 
     first = look(min(budget, _FIRST)) if search else None
     if first is not None and (first.refuted or first.interrupted):
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            proof = _offered(conjecture) or prove_vectors(reading.as_proved())
+            proof = offered(conjecture) or prove_vectors(reading.as_proved())
     except TimeUp:
-        proof = None
+        proof, late = None, True
     if proof is not None:
         tried = first if first is not None else look(min(budget, _SAMPLE))
         if tried.refuted:
@@ -262,20 +284,23 @@ def _both(
             finding = replace(finding, ranges=sorts)
         return Decision(PROVED, finding, derivation=derivation(proof.statement) if proof.found else None)
     if not search:
-        return Decision(
-            NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
-        )
+        return Decision(NEITHER, nothing_met(conjecture, budget, seed, "no search for a counterexample was asked for"))
     found = _searched(conjecture, free, look(budget))
-    if found.outcome == NEITHER and any(fact.forall for fact in reading.facts):
-        gaps = (
-            *found.finding.not_covered,
-            "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression",
+    if found.outcome != NEITHER:
+        return found
+    gaps = [words for words in found.finding.not_covered if words != NOT_ASKED]
+    if any(fact.forall for fact in reading.facts):
+        gaps.append(
+            "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression"
         )
-        return replace(found, finding=replace(found.finding, not_covered=gaps))
-    return found
+    gaps += [f"proof: none was found within {_PROOF * seconds:g} s"] if late else []
+    # What the programs cannot say is no fault of the claim.
+    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError, ArithmeticError), time_limit(seconds):
+        gaps += reasons(reading)
+    return replace(found, finding=replace(found.finding, not_covered=tuple(gaps)))
 
 
-def _offered(conjecture: Conjecture) -> Proved | None:
+def offered(conjecture: Conjecture) -> Proved | None:
     """The proof that a page has, if the examiner accepts it."""
     if not isinstance(conjecture, Stated) or conjecture.statement.proof is None:
         return None
@@ -296,7 +321,7 @@ def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = 
     return tuple(small.told(from_text(small, found.case, what="the counterexample")))
 
 
-def _no_instances(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:
+def nothing_met(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:
     return Finding(
         name=conjecture.name,
         relation=conjecture.relation,

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-import sympy as sp
-
-from cflag_theory.claims.coq.lemmas import Lemma
-from cflag_theory.claims.coq.theorem import theorem
-from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.printing import to_latex
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Obligation, Use
-from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.falsify.decisions.derivation import Derivation
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
 from cflag_theory.shown import Sheet, Shown
 
@@ -39,6 +30,8 @@ class Decision(Shown):
         The lines of a proof, each with its multiplier, where a certificate was found.
     instance : tuple of str
         Of a refuted claim with vectors: its numbers, vectors and functions, a line each.
+    chosen : mapping of str to str
+        Formulas of constants that the claim says to exist, with which it was proved.
     """
 
     outcome: str
@@ -46,6 +39,7 @@ class Decision(Shown):
     constant: Constant | None = None
     derivation: Derivation | None = None
     instance: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -69,6 +63,7 @@ class Decision(Shown):
         if self.derivation is not None:
             head, rows = ("line", "why"), [(str(one.relation), one.why) for one in self.derivation.lines]
             notes += self.derivation.text()[len(rows) :]
+        notes += [f"with {name} = {value}" for name, value in self.chosen.items()]
         if self.constant is not None:
             best = self.constant
             notes.append(f"{best.name}: proved {best.provable}, refuted {best.refuted}")
@@ -80,6 +75,7 @@ class Decision(Shown):
             "outcome": self.outcome,
             "constant": None if self.constant is None else self.constant.to_json(),
             "instance": list(self.instance),
+            "chosen": dict(self.chosen),
             "derivation": None if self.derivation is None else self.derivation.to_json(),
         }
 
@@ -108,6 +104,10 @@ class Constant:
         Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
     tried : int
         Values at which both sides were asked.
+    within : str
+        Where values were tried, such as "up to 4096" or "in (0, 4]".
+    undecided : tuple of Fraction
+        Values between the two that were neither proved nor refuted: what stopped the search.
     """
 
     name: str
@@ -119,6 +119,8 @@ class Constant:
     left: str = ""
     right: str = ""
     tried: int = 0
+    within: str = f"up to {LARGEST_FACTOR}"
+    undecided: tuple[Fraction, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
@@ -132,6 +134,7 @@ class Constant:
             if self.case
             else None,
             "tried": self.tried,
+            "undecided": list(map(str, self.undecided)),
         }
 
 
@@ -143,6 +146,7 @@ class Sandwich(Generic[T]):
     refuted: tuple[Fraction, T] | None = None
     larger_is_weaker: bool = True
     tried: int = 0
+    undecided: tuple[Fraction, ...] = ()
 
 
 def sandwich(
@@ -198,6 +202,7 @@ def sandwich(
                 break
         if look(value) not in (PROVED, REFUTED):
             open_values.append(value)
+    found.undecided = tuple(sorted(open_values))
     return found
 
 
@@ -237,137 +242,3 @@ def least(holds: Callable[[Fraction], tuple[str, T]], low: Fraction) -> Sandwich
             return found
         factor *= 2 if factor < 16 else 16
     return tried
-
-
-_MARK = re.compile(r"^(slack|residual)\[(.*)\]$", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One relation of a derivation."""
-
-    name: str
-    relation: Relation
-    #: "given", the name of the rule, or "sum of" the lines that are added.
-    why: str
-
-
-@dataclass(frozen=True)
-class Summand:
-    """A multiplier times slacks (right minus left) of lines; without lines it is not negative by itself."""
-
-    multiplier: sp.Expr
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Derivation:
-    """A proof that the examiner accepted."""
-
-    goal: Relation
-    lines: tuple[Line, ...]
-    #: Their sum is right minus left of the goal.
-    summands: tuple[Summand, ...]
-    #: The same for the engines.
-    statement: Statement
-
-    def text(self) -> list[str]:
-        """Lines for people."""
-        number = {line.name: place for place, line in enumerate(self.lines, start=1)}
-        found = [f"({number[line.name]}) {line.relation}  [{line.why}]" for line in self.lines]
-        found.append(f"right - left of {self.goal} is the sum of")
-        for one in self.summands:
-            factors = [f"({one.multiplier})" if one.multiplier.is_Add else str(one.multiplier)]
-            found.append("  " + " * ".join([*factors, *(f"[{number[name]}]" for name in one.lines)]))
-        found.append("where [n] is right - left of line (n)")
-        return found
-
-    def latex(self) -> str:
-        """The derivation as an align* environment."""
-        number = {line.name: place for place, line in enumerate(self.lines, start=1)}
-        signs = {"==": "=", "<=": r"\le", "<": "<"}
-        rows = [
-            rf"{to_latex(line.relation.left)} &{signs[line.relation.op]} {to_latex(line.relation.right)}"
-            rf" && \text{{({number[line.name]}) {_text(line.why)}}} \\"
-            for line in self.lines
-        ]
-        total = " + ".join(
-            rf"{to_latex(one.multiplier)}" + "".join(rf"\,\Delta_{{{number[name]}}}" for name in one.lines)
-            for one in self.summands
-        )
-        rows.append(rf"{to_latex(self.goal.right)} - \bigl({to_latex(self.goal.left)}\bigr) &= {total}")
-        body = "\n".join(rows)
-        return "% \\Delta_n is right minus left of line (n)\n\\begin{align*}\n" + body + "\n\\end{align*}"
-
-    def theorem(self, name: str = "claim") -> Lemma | None:
-        """The claim as one Coq theorem over any real inner-product space; None where Coq has no words for a step."""
-        try:
-            return theorem(name, self.statement)
-        except TypeError:
-            return None
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values only."""
-        written = self.theorem()
-        return {
-            "coq": None if written is None else written.text,
-            "lines": [{"name": one.name, "relation": str(one.relation), "why": one.why} for one in self.lines],
-            "sum": [{"multiplier": str(one.multiplier), "lines": list(one.lines)} for one in self.summands],
-            "latex": self.latex(),
-        }
-
-
-def _text(words: str) -> str:
-    return words.replace("_", r"\_").replace("^", r"\^{}")
-
-
-def derivation(statement: Statement) -> Derivation:
-    """The lines of a statement whose proof is uses of rules and sums, or one induction with such a base and step."""
-    assert statement.proof is not None
-    steps = statement.proof.steps
-    lines: list[Line] = []
-    if isinstance(whole := steps[0], Induction):
-        steps = whole.inner
-        lines = [Line(f"{whole.name} (hypothesis)", whole.relation, f"for induction on {whole.index}")]
-    last = next(step for step in reversed(steps) if isinstance(step, Obligation))
-    steps = steps[: steps.index(last)]
-    assert isinstance(last, Obligation)
-    assert last.certificate is not None
-    shown = {line.step.name: line.conclusion for line in transcript(statement)}
-    needed = {name for step in (*steps, last) if isinstance(step, Use | Obligation) for name in step.given}
-    lines = [
-        *(
-            Line(fact.name, fact.relation, f"{fact.name}, given")
-            for fact in statement.hypotheses
-            if fact.name in needed
-        ),
-        *lines,
-    ]
-    for step in steps:
-        why = f"{step.rule}" if isinstance(step, Use) else "sum"
-        if isinstance(step, Use | Obligation) and step.given:
-            why += f" of {', '.join(step.given)}"
-        lines.append(Line(step.name, shown[step.name], why))
-    relations = {line.name: line.relation for line in lines}
-    return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate, relations)), statement)
-
-
-def summands(certificate: sp.Expr, shown: Mapping[str, Relation]) -> list[Summand]:
-    """The certificate by products of slacks, a residual being minus a slack; denominators have what `shown` says."""
-    marks = {symbol: _MARK.match(symbol.name) for symbol in certificate.free_symbols}
-    named = {symbol: match for symbol, match in marks.items() if match}
-    below = {symbol: shown[match.group(2)].slack for symbol, match in named.items()}
-    found: dict[tuple[str, ...], sp.Expr] = {}
-    for term in sp.Add.make_args(sp.expand(certificate)):
-        names: list[str] = []
-        multiplier = sp.S.One
-        for base, power in term.as_powers_dict().items():
-            match = named.get(base)
-            if match is None or not power.is_Integer or power < 0:
-                multiplier *= (base**power).xreplace(below)
-                continue
-            names += [match.group(2)] * int(power)
-            multiplier *= (-1 if match.group(1) == "residual" else 1) ** int(power)
-        key = tuple(sorted(names))
-        found[key] = found.get(key, sp.S.Zero) + multiplier
-    return [Summand(sp.factor_terms(value), key) for key, value in sorted(found.items())]

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import combinations
+from itertools import chain
 from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, Change, coefficients, subtracted
+from cflag_theory.falsify.decisions.auditing import with_properties
+from cflag_theory.falsify.decisions.changes import HYPOTHESIS, Change
 from cflag_theory.falsify.decisions.deciding import decide
-from cflag_theory.falsify.decisions.decision import Decision, sandwich
+from cflag_theory.falsify.decisions.decision import Decision
+from cflag_theory.falsify.decisions.guided import Guided, guided
 from cflag_theory.falsify.decisions.repairing import EACH, Repairing
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS
-from cflag_theory.falsify.finding import NOT_BROKEN, PROVED
+from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import NotAlgebra
-from cflag_theory.falsify.vector_terms.proving import prove_vectors
-from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
-from cflag_theory.falsify.vector_terms.words import function
+from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
 from cflag_theory.shown import Sheet, Shown
+
+#: Seconds of the search for changes, in evaluations; cases that a changed claim is tried on.
+_SEARCH, _LOOK = 3, 150
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +99,9 @@ def repair(
     if not found.refuted:
         return Repaired(found)
     try:
-        proposals = _of_vectors(conjecture, seconds) if conjecture.about_vectors else _of_numbers(conjecture, seconds)
+        proposals = (
+            _of_vectors(conjecture, budget, seconds) if conjecture.about_vectors else _of_numbers(conjecture, seconds)
+        )
     except KeyboardInterrupt:
         return Repaired(found, interrupted=True)
     return Repaired(found, tuple(proposals))
@@ -123,92 +124,34 @@ def _of_numbers(conjecture: Conjecture, seconds: float) -> list[Change]:
     return proved
 
 
-def _of_vectors(conjecture: Conjecture, seconds: float) -> list[Change]:
-    """Changes of a claim with vectors: its constants, properties of functions, ranges of products of numbers."""
+def _of_vectors(conjecture: Conjecture, budget: int, seconds: float) -> list[Change]:
+    """Changes of a claim with vectors, each of which was decided as the claim was."""
     reading = read_vectors(conjecture)
-    given = tuple(fact.relation for fact in reading.facts)
     found: list[Change] = []
-
-    def proves(changed: Reading) -> bool:
-        try:
-            with time_limit(max(seconds / 2, 1.0)):
-                return prove_vectors(changed) is not None
-        except TimeUp:
-            return False
-
-    with suppress(TimeUp), time_limit(3 * seconds):
-        found += _constants(reading, given, proves, "left", subtracted(reading.goal))
-    try:
-        with time_limit(3 * seconds):
-            for change, changed in (*_convex(reading), *_assumed(reading)):
-                # The largest bound of a product that is proved is the weakest hypothesis.
-                stronger = change.added is not None and any(
-                    one.added is not None and one.added.left == change.added.left for one in found
-                )
-                if not stronger and len(found) < EACH and proves(changed):
-                    found.append(change)
-            found += _constants(reading, given, proves, "right", coefficients(reading.goal))
-    except TimeUp:
-        pass
+    done: set[str] = set()
+    with suppress(TimeUp, sp.PolynomialError, ValueError, ArithmeticError), time_limit(_SEARCH * seconds):
+        for one in chain(_convex(reading), guided(reading)):
+            kept = [by for by in found if by.kind == one.change.kind]
+            if len(kept) < EACH and one.place not in done and not any(_same(one.change, by) for by in kept):
+                with suppress(InvalidInput):
+                    if decide(claim_of(one.reading), budget=min(budget, _LOOK), seconds=seconds / 4).proved:
+                        found.append(one.change)
+                        done |= {one.place} - {""}
     return found
 
 
-def _convex(reading: Reading) -> Iterator[tuple[Change, Reading]]:
+def _same(one: Change, other: Change) -> bool:
+    """Whether two changes bound one amount, the first that was proved with the larger bound."""
+    return one.added is not None and other.added is not None and one.added.left == other.added.left
+
+
+def _convex(reading: Reading) -> Iterator[Guided]:
     """Each function convex."""
     for f in reading.functions:
         declared = f.properties
         if declared.mu is None:
-            name = str(f.args[0].name)
-            twin = function(name, smooth=declared.smooth, convex=True, lower=declared.lower, latex=declared.latex)
-            swap = {f: Function(twin.args[0], *f.args[1:])}
-            changed = _rewritten(reading, swap)
-            words = f"assume that {name} is convex"
-            yield Change(HYPOTHESIS, words, changed.goal, tuple(x.relation for x in changed.facts), None, 10), changed
-
-
-def _rewritten(reading: Reading, swap: Mapping[sp.Basic, sp.Basic]) -> Reading:
-    def of(one: Relation) -> Relation:
-        return Relation(one.left.xreplace(swap), one.op, one.right.xreplace(swap))
-
-    facts = tuple(Fact(one.name, of(one.relation), one.words, one.forall) for one in reading.facts)
-    return replace(reading, goal=of(reading.goal), facts=facts)
-
-
-def _assumed(reading: Reading) -> Iterator[tuple[Change, Reading]]:
-    """Numbers and products of two of them at most 2, 1, 1/2; the first that is proved is the weakest."""
-    numbers = [symbol for symbol in reading.symbols if symbol.is_nonnegative]
-    products = [*(u * v for u, v in combinations(numbers, 2)), *numbers]
-    for product in products:
-        for bound in (sp.Integer(2), sp.S.One, sp.Rational(1, 2)):
-            added = Relation(product, "<=", bound)
-            if any(fact.relation.left == product for fact in reading.facts):
-                continue
-            changed = replace(reading, facts=(*reading.facts, Fact("the new hypothesis", added, str(added))))
+            known = {"smooth": declared.smooth, "mu": 0, "lower": declared.lower}
+            changed = with_properties(reading, f, known)
+            words = f"assume that {f.args[0].name} is convex"
             given = tuple(fact.relation for fact in changed.facts)
-            yield Change(HYPOTHESIS, f"assume {added}", reading.goal, given, added, 12), changed
-
-
-def _constants(
-    reading: Reading,
-    given: tuple[Relation, ...],
-    proves: Callable[[Reading], bool],
-    side: str,
-    numbers: Iterable[tuple[sp.Rational, Callable[[Fraction], Relation]]],
-) -> list[Change]:
-    """The best value of a number on one side, between its own and 64 times that; of one on the right, or none of it."""
-    found = []
-    for number, changed in numbers:
-        now = Fraction(int(number.p), int(number.q))
-
-        def ask(value: Fraction, changed: Callable[[Fraction], Relation] = changed) -> tuple[str, None]:
-            return (PROVED if proves(replace(reading, goal=changed(value))) else NOT_BROKEN), None
-
-        for end in (64 * now,) if side == "left" else (Fraction(0), 64 * now):
-            if end != now and ask(end)[0] == PROVED:
-                reached = sandwich(ask, *sorted((now, end)), steps=10)
-                if reached.proved is not None and reached.proved[0] != 0:
-                    value = reached.proved[0]
-                    words = f"{side}: {value} in place of {number}"
-                    found.append(Change(EDIT, words, changed(value), given, None, 3))
-                break
-    return found
+            yield Guided(Change(HYPOTHESIS, words, changed.goal, given, None, 10), changed)

@@ -20,7 +20,8 @@ from cflag_theory.falsify.search.evaluation import HINT, Evaluator
 MOST_SIZES, LEVELS = 40, 60
 #: Parts of the budget for corners, for hypothesis and for the last climb from the best point; optimisers have the rest.
 CORNERS, DRAWN, POLISH = 0.15, 0.25, 0.2
-_BITS = 6
+#: Cases of the first round, and how many times as many the next one has.
+_ROUND, _GROWTH = 150, 4
 #: So many violations that only floats see are asked of exact arithmetic, clear ones and those near to rounding.
 _LARGE, _SMALL, _CLEAR = 100, 20, 1e-9
 #: Larger cases than this are left to the optimisers.
@@ -68,7 +69,7 @@ class Search:
         self.unconfirmed = 0
         self.sizes, self.complete = choices(conjecture, seed)
         self.tried: set[int] = set()
-        self._by, self._limit = "", budget
+        self._by, self._limit, self._planned, self._round = "", budget, budget, 0
         self._scores = [-np.inf] * len(self.sizes)
         self._points: dict[int, list[float]] = {}
         self._place = 0
@@ -84,14 +85,23 @@ class Search:
             )
 
     def run(self) -> None:
-        """Search until the budget is spent."""
-        self._stage("corners", CORNERS, self._corners)
-        self._stage("hypothesis", CORNERS + DRAWN, self._hypothesis)
-        self._stage("optimisation", 1 - POLISH, self._optimise)
-        self._stage("optimisation", 1.0, self._polish)
+        """Search until the budget is spent, in rounds of growing sizes.
 
-    def _stage(self, by: str, share: float, work: Callable[[], None]) -> None:
-        self._by, self._limit = by, int(np.ceil(share * self.budget))
+        A smaller budget sees the first cases of a larger one, so that more cases never find less.
+        """
+        while (begun := self.evaluator.cases) < self.budget:
+            size = _ROUND * _GROWTH**self._round
+            self._stage("corners", begun + CORNERS * size, self._corners)
+            self._stage("hypothesis", begun + (CORNERS + DRAWN) * size, self._hypothesis)
+            self._stage("optimisation", begun + (1 - POLISH) * size, self._optimise)
+            self._stage("optimisation", begun + size, self._polish)
+            self._round += 1
+            if self.evaluator.cases == begun:
+                return
+
+    def _stage(self, by: str, end: float, work: Callable[[], None]) -> None:
+        self._by, self._planned = by, int(np.ceil(end))
+        self._limit = min(self._planned, self.budget)
         with suppress(_Spent):
             work()
 
@@ -136,7 +146,7 @@ class Search:
 
     def _corners(self) -> None:
         """Ends and middles of all ranges, at all sizes in turn, the smallest first."""
-        random = np.random.default_rng([self.seed, 1])
+        random = np.random.default_rng([self.seed, 1, self._round])
         patterns: list[Callable[[int], Any]] = [
             lambda count: [Fraction(1, 2)] * count,
             lambda count: [Fraction(1)] * count,
@@ -181,7 +191,7 @@ class Search:
             hypothesis.target(self.score(*case), label="score")
 
         settings = hypothesis.settings(
-            max_examples=max(1, self._limit - self.evaluator.cases),
+            max_examples=max(1, self._planned - self.evaluator.cases),
             database=None,
             deadline=None,
             phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
@@ -192,7 +202,7 @@ class Search:
         )
         self._raised = None
         try:
-            hypothesis.seed(self.seed)(settings(hypothesis.given(cases())(look)))()
+            hypothesis.seed(self.seed + 1000003 * self._round)(settings(hypothesis.given(cases())(look)))()
         except Exception:
             # It runs a case that raised once more, and what that raises may be another thing.
             if self._raised is None:
@@ -201,7 +211,7 @@ class Search:
 
     def _optimise(self) -> None:
         """Optimisers in turn, half of the time where the score is best and half of the time at all sizes in turn."""
-        random = np.random.default_rng([self.seed, 2])
+        random = np.random.default_rng([self.seed, 2, self._round])
         # Some maximise the left side alone: where a ratio nears 1 trivially, as a step size goes to 0, no ratio leads
         # away from there.
         rota = (
@@ -235,7 +245,7 @@ class Search:
         if count == 0:
             return
         self._place, self._one_sided = place, False
-        random = np.random.default_rng([self.seed, 4])
+        random = np.random.default_rng([self.seed, 4, self._round])
         while True:
             before = self.evaluator.cases
             for method in (self._simplex, self._lines):

@@ -44,9 +44,10 @@ class OutOfTime(TookTooLong):
     """Time ran out, and not in a loop of the user's own: allow more with --seconds."""
 
 
-def _line(file: str, line: int) -> str:
-    text = linecache.getline(file, line).strip()
-    return f"{file}, line {line}" + (f" ({text})" if text else "")
+def _line(file: str, line: int | None) -> str:
+    # Between two lines of its code a frame has no number.
+    text = linecache.getline(file, line or 0).strip()
+    return f"{file}, line {line or '?'}" + (f" ({text})" if text else "")
 
 
 def _where(frame: FrameType | None, files: tuple[str, ...]) -> str:

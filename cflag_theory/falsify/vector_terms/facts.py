@@ -34,6 +34,21 @@ class Facts:
             self.use(rules.square(name, vector, *reversed(nest)))
         return found.certificate
 
+    def prove(self, hint: Fact) -> None:
+        """Add a hint, if a certificate is found."""
+        certificate = None if hint.name in self.known else self.certificate(hint.relation)
+        if certificate is None and hint.name not in self.known:
+            certificate = find(hint.relation, self.relations())
+        if certificate is not None:
+            used = self.used(certificate)
+            self.known[hint.name] = rules.Known(hint.relation, frozenset().union(*(self.known[n].fixed for n in used)))
+            self.steps[hint.name] = Obligation(hint.name, hint.relation, used, certificate)
+
+    def used(self, certificate: sp.Expr) -> tuple[str, ...]:
+        """The names of what a certificate adds up."""
+        words = {str(symbol) for symbol in certificate.free_symbols}
+        return tuple(name for name in self.relations() if words & {f"slack[{name}]", f"residual[{name}]"})
+
     def use(self, step: Use, *, behind: bool = False) -> str | None:
         """Add what a rule concludes, or put it `behind`; None where it does not fit, or says nothing new."""
         try:

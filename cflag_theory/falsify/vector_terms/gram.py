@@ -8,7 +8,10 @@ where to look.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import clarabel
@@ -152,6 +155,12 @@ class Form:
     def every(self) -> list[Linear]:
         return [self.goal, *self.rows.values()]
 
+    def vectors_of(self, name: str | None) -> set[sp.Expr]:
+        """Vectors in a relation's inner products, or, without a name, in the goal's."""
+        row = self.goal if name is None else self.rows[name]
+        pairs = (key.body if isinstance(key, Total) else key for key in row)
+        return {v for pair in pairs if isinstance(pair, Dot) for v in pair.args}
+
     @property
     def fits(self) -> bool:
         """Whether it is small enough, with quotients of polynomials as coefficients."""
@@ -207,10 +216,50 @@ def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array)
     """Values of expressions at rows of numbers."""
     if not exprs:
         return np.zeros((len(at), 0))
-    function = sp.lambdify(list(symbols), list(exprs), "numpy", cse=True)
     with np.errstate(all="ignore"):
-        columns = function(*at.T)
+        columns = _compiled(tuple(symbols), tuple(exprs))(*at.T)
     return np.stack([np.broadcast_to(np.asarray(c, dtype=float), (len(at),)) for c in columns], axis=1)
+
+
+@lru_cache(maxsize=64)
+def _compiled(symbols: tuple[sp.Symbol, ...], exprs: tuple[sp.Expr, ...]) -> Any:
+    return sp.lambdify(symbols, exprs, "numpy", cse=True)
+
+
+def solved(quadratic: Any, cost: Array, rows: Array, right: Array, cones: list[Any]) -> Any:
+    """The solver's answer; None where it has none."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+    if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+        return None
+    solver = clarabel.DefaultSolver(quadratic, cost, sparse.csc_matrix(rows), right, cones, settings)
+    # Where its eigenvalues do not converge it panics, which is no answer, and prints a stack on standard error.
+    with _quiet():
+        try:
+            return solver.solve()
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            return None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing reaches standard error, whoever writes there."""
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 class Programs:
@@ -220,8 +269,10 @@ class Programs:
         self.form, self.at, self.names = form, at, list(form.rows)
         self.count = 0
         pairs = [(of, u, v) for of, one in form.vectors.items() for b, v in enumerate(one) for u in one[: b + 1]]
-        sizes = dict.fromkeys((*form.opaque, sp.S.One), 1.0)
-        sizes |= {key: float(part) ** 0.5 for key, part in (form.entry(*pair) for pair in pairs)}
+        parts_of = {key: float(part) ** 0.5 for key, part in (form.entry(*pair) for pair in pairs)}
+        #: Products of vectors, in the order of the matrices; what the coefficient of each is multiplied by.
+        self.pairs = list(parts_of)
+        self.sizes = sizes = dict.fromkeys((*form.opaque, sp.S.One), 1.0) | parts_of
         place = {key: n for n, key in enumerate(sizes)}
         values = evaluated([c for one in form.every for c in one.values()], form.symbols, at)
         self.tables = np.zeros((len(at), len(place), len(form.every)))
@@ -285,18 +336,9 @@ class Programs:
             cost[signed[:-1]] = 1.0
         else:
             cost[used.index(aim[0])] = aim[1]
-        settings = clarabel.DefaultSettings()
-        settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
-        if not (np.isfinite(rows).all() and np.isfinite(right).all()):
-            return None
         none = sparse.csc_matrix((len(cost), len(cost)))
-        try:
-            answer = clarabel.DefaultSolver(none, cost, sparse.csc_matrix(rows), right, cones, settings).solve()
-        except BaseException as error:
-            # Eigenvalues that its library does not find end it with a panic, which is no Exception.
-            if type(error).__name__ != "PanicException":
-                raise
+        answer = solved(none, cost, rows, right, cones)
+        if answer is None:
             return None
         early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
         good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)

@@ -64,7 +64,7 @@ class Instances(Conjecture):
 
 def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances:
     """A conjecture with vectors over small explicit instances."""
-    reading = with_entries(read_vectors(conjecture, free))
+    reading = with_entries(replace(read_vectors(conjecture, free), hints=()))
     family = _Family(reading, dict(conjecture.variables))
     names = list(family.ranges)
     exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))

@@ -5,7 +5,7 @@ A proof is a statement of the ledger's kind with its steps, and counts only if t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import NamedTuple
@@ -130,14 +130,11 @@ def _direct(
             facts.use(use)
     for stage in (_functions, _norms, _gradient_steps):
         before = len(facts.known)
-        stage(reading, facts)
-        _under_means(reading, facts, list(facts.known)[before:])
-        if stage is _functions:
-            _under_means(reading, facts, list(facts.known)[:before])
-            for use in (*rounds.telescoped(reading), *rounds.tangents(reading), *rounds.minima(reading)):
-                facts.use(use)
+        _add(stage, reading, facts)
         if len(facts.known) > _MOST:
             return None
+        for hint in reading.hints:
+            facts.prove(hint)
         if len(facts.known) == before and stage is not _functions:
             continue
         found = facts.certificate(goal) if direct else None
@@ -147,11 +144,36 @@ def _direct(
             found = find(goal, facts.relations())
         if found is not None:
             used = tuple(
-                dict.fromkeys((*_named(found, facts), *(name for name in facts.strict if name.endswith("is not 0"))))
+                dict.fromkeys((*facts.used(found), *(name for name in facts.strict if name.endswith("is not 0"))))
             )
             steps = [facts.steps[name] for name in _needed(facts, list(used))]
             return [*steps, Obligation(reading.name, goal, used, found)]
     return None
+
+
+def _add(stage: Callable[[Reading, Facts], None], reading: Reading, facts: Facts) -> None:
+    """What a stage knows, also under means."""
+    before = len(facts.known)
+    stage(reading, facts)
+    _under_means(reading, facts, list(facts.known)[before:])
+    if stage is _functions:
+        _under_means(reading, facts, list(facts.known)[:before])
+        for use in (*rounds.telescoped(reading), *rounds.tangents(reading), *rounds.minima(reading)):
+            facts.use(use)
+
+
+def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
+    """The goal, between squares where it is between two norms, and all that rules say: what programs are made of."""
+    facts, goal = _hypotheses(reading), reading.goal
+    for stage in (_functions, _norms) if reading.norms else (_functions, _gradient_steps):
+        _add(stage, reading, facts)
+    for hint in reading.hints:
+        facts.prove(hint)
+    left, right = _norm_of(goal.left), _norm_of(goal.right)
+    if left is not None and right is not None:
+        (b, u), (c, v) = left, right
+        goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
+    return goal, {name: one.relation for name, one in facts.known.items()}
 
 
 def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
@@ -164,20 +186,15 @@ def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | No
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
         if (certificate := facts.certificate(plain)) is not None:
             facts.known["squared norms"] = rules.Known(plain)
-            facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)
+            facts.steps["squared norms"] = Obligation("squared norms", plain, facts.used(certificate), certificate)
             facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])
     elif (certificate := find(squared, facts.relations())) is not None:
         facts.known[name] = rules.Known(squared)
-        facts.steps[name] = Obligation(name, squared, _named(certificate, facts), certificate)
+        facts.steps[name] = Obligation(name, squared, facts.used(certificate), certificate)
     if name not in facts.known:
         return None
     root = facts.use(rules.square_root("roots", goal.left, goal.right, given=name))
     return None if root is None else slack(root)
-
-
-def _named(certificate: sp.Expr, facts: Facts) -> tuple[str, ...]:
-    words = {str(symbol) for symbol in certificate.free_symbols}
-    return tuple(name for name in facts.relations() if words & {f"slack[{name}]", f"residual[{name}]"})
 
 
 def _hypotheses(reading: Reading) -> Facts:

@@ -13,15 +13,16 @@ from sympy.core.function import AppliedUndef
 from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
-from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture, Stated
+from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.conjecture import facts as facts_of
+from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 from cflag_theory.falsify.vector_terms.draws import Drawn, named
 
@@ -36,11 +37,13 @@ class Reading:
     facts: tuple[Fact, ...]
     #: Further terms of which a proof speaks.
     spoken: tuple[sp.Expr, ...] = ()
+    #: What is to be proved first.
+    hints: tuple[Fact, ...] = ()
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """The goal and the hypotheses."""
-        return (self.goal, *(fact.relation for fact in self.facts))
+        """The goal, the hypotheses and the hints."""
+        return (self.goal, *(fact.relation for fact in (*self.facts, *self.hints)))
 
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
@@ -102,7 +105,8 @@ class Reading:
             return one.xreplace(names).xreplace(sizes)
 
         facts = [replace(fact, relation=changed(fact.relation)) for fact in (*self.facts, *facts)]
-        return replace(self, goal=changed(self.goal), facts=tuple(facts))
+        hints = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.hints)
+        return replace(self, goal=changed(self.goal), facts=tuple(facts), hints=hints)
 
     def with_exchanges(self) -> Reading:
         """The same with what exchanging two means says: their weights depend on no other index."""
@@ -150,6 +154,18 @@ class Reading:
                 facts.append(Fact(f"{f} is at most as convex as it is smooth", relation, str(relation)))
         return replace(self, facts=(*self.facts, *facts)) if facts else self
 
+    def put(self, values: Mapping[sp.Basic, sp.Expr]) -> Reading:
+        """The same with terms replaced."""
+        facts, hints = (
+            tuple(replace(fact, relation=fact.relation.xreplace(values)) for fact in of)
+            for of in (self.facts, self.hints)
+        )
+        return replace(self, goal=self.goal.xreplace(values), facts=facts, hints=hints)
+
+    def without(self, fact: Fact) -> Reading:
+        """The same without a hypothesis."""
+        return replace(self, facts=tuple(one for one in self.facts if one is not fact))
+
     def in_polynomials(self) -> Reading:
         """The same with r^2 for a positive number whose root r is taken, and without numbers that an equation gives."""
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
@@ -167,9 +183,10 @@ class Reading:
 
         facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
         facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
+        hints = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.hints)
         signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
         facts += tuple(Fact(name, relation, name) for relation, name in signs)
-        return replace(self, goal=changed(self.goal), facts=facts) if any(changes) else self
+        return replace(self, goal=changed(self.goal), facts=facts, hints=hints) if any(changes) else self
 
     def _complements(self, declared: set[sp.Symbol]) -> dict[sp.Symbol, sp.Expr]:
         """1 - q for a number s with s <= 1, where powers of 1 - s weigh a sum: q has a sign that is seen."""
@@ -204,27 +221,36 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     goal = Relation(_side(name, "left", conjecture.left), conjecture.relation, _side(name, "right", conjecture.right))
     if is_vector(goal.left) or is_vector(goal.right):
         raise InvalidInput(f"{name}: a side is a vector and no number: take dot, norm or norm2")
-    facts = []
-    for number, one in enumerate(conjecture.hypotheses, start=1):
-        if one.predicate is not None:
-            raise InvalidInput(
-                f"{name}: hypothesis {number} is a Python function: with vectors, write a sympy relation"
-            )
-        left, right = (_side(name, f"hypothesis {number}", side.of) for side in one.sides)
-        if (is_vector(left) or is_vector(right)) and one.op != "==":
-            raise InvalidInput(f"{name}: hypothesis {number} orders vectors: take dot, norm or norm2")
-        relation = Relation(left, one.op, right)
-        facts.append(Fact(f"hypothesis {number}", relation, str(relation), _running(relation)))
-    read = Reading(name, goal, tuple(facts))
-    by_name = {symbol.name: symbol for symbol in read.symbols}
+    facts = [_fact(name, f"hypothesis {number}", one) for number, one in enumerate(conjecture.hypotheses, start=1)]
+    hints = tuple(_fact(name, f"hint {number}", one) for number, one in enumerate(conjecture.hinted, start=1))
+    by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
-    read = Reading(name, goal, tuple(facts))
+    read = Reading(name, goal, tuple(facts), hints)
     if conjecture.free is not None and free is not None:
         value = sp.Rational(free.numerator, free.denominator)
         fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        facts = [Fact(f.name, f.relation.xreplace(fixed), f.words, f.forall) for f in facts]
-        return Reading(name, goal.xreplace(fixed), tuple(facts))
+        return read.put(fixed)
     return read
+
+
+def _fact(name: str, what: str, one: Hypothesis) -> Fact:
+    if one.predicate is not None:
+        raise InvalidInput(f"{name}: {what} is a Python function: with vectors, write a sympy relation")
+    left, right = (_side(name, what, side.of) for side in one.sides)
+    if (is_vector(left) or is_vector(right)) and one.op != "==":
+        raise InvalidInput(f"{name}: {what} orders vectors: take dot, norm or norm2")
+    relation = Relation(left, one.op, right)
+    return Fact(what, relation, str(relation), _running(relation))
+
+
+def claim_of(reading: Reading) -> Conjecture:
+    """The claim that a reading is."""
+    goal = reading.goal
+    if not reading.atoms(*Atom, Basis):
+        # Numbers without ranges are read like a page's.
+        return stated(reading.name, Statement(str(goal), goal, reading.facts))
+    given, hints = (tuple(fact.relation for fact in of) for of in (reading.facts, reading.hints))
+    return Conjecture(name=reading.name, left=goal.left, relation=goal.op, right=goal.right, given=given, hints=hints)
 
 
 def _side(name: str, what: str, value: object) -> sp.Expr:

@@ -101,7 +101,9 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
                 total[name] += abs(value)
         used = list(programs.names)
         order = sorted(used, key=lambda one: total[one] if small_first else -total[one])
-        for out in ({n for n in used if total[n] <= _NEAR}, *({one} for one in order)):
+        # What speaks of vectors that the goal does not have goes first: the proof that is left is short.
+        strange = {n for n in used if not programs.form.vectors_of(n) <= programs.form.vectors_of(None)}
+        for out in (strange, {n for n in used if total[n] <= _NEAR}, *({one} for one in order)):
             fewer = [one for one in used if one not in out]
             if all(programs.solve(at, fewer) is not None for at in tried):
                 used = fewer
@@ -317,6 +319,8 @@ class _Fit:
 def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], most: Sequence[float]) -> list[sp.Expr]:
     """Multiples of products of letters, with values (a row for each draw) between the bounds, the simplest first."""
     low, high = np.array(least), np.array(most)
+    if not low.size:
+        return []
     room = 1e-7 + _NEAR * np.minimum(np.maximum(np.abs(low), np.abs(high)), 1 + np.abs(low))
     low, high = low - room, high + room
     found: list[tuple[float, str, sp.Expr]] = []
