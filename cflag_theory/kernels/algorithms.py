@@ -22,7 +22,8 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.kernels.numbers import at_least, is_finite_real, is_integer, quoted
+from cflag_theory.kernels.numbers import at_least, is_finite_real, is_integer
+from cflag_theory.public import quoted
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")

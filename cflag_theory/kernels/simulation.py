@@ -16,7 +16,7 @@ from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, A
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from cflag_theory.kernels.numbers import Ints, at_least, is_finite_real, quoted, require_kind
+from cflag_theory.kernels.numbers import Ints, at_least, is_finite_real, require_kind
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.algorithms import algorithm as row_of
@@ -38,6 +38,7 @@ from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.problems.validation import run_number, validate
 from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
 from cflag_theory.kernels.trace.trace import Trace
+from cflag_theory.public import quoted
 
 __all__ = ["digest", "simulate"]
 

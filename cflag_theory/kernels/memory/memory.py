@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
 from cflag_theory.kernels.problems.problem import Problem
+from cflag_theory.public import quoted
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 

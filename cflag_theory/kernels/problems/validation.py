@@ -18,9 +18,10 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
+from cflag_theory.public import quoted
 
 
 def has_fractions(*values: ArrayLike | None) -> bool:

@@ -1,0 +1,196 @@
+"""The edge of a package: public names load when they are first used, and functions take what their annotations say.
+
+Any other value is refused in one sentence, before anything is computed: the one place for what is of the wrong kind.
+What a number or a name may be, the function itself says.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any
+
+from cflag_theory.errors import InvalidInput
+
+_WORDS = {
+    bool: "True or False",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    type(None): "None",
+    os.PathLike: "a path",
+}
+
+
+def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
+    """`__getattr__` and `__all__` of a package, from its modules and the public names that stand in each."""
+    known = {name: home for home, found in homes.items() for name in found.split()}
+
+    def load(name: str) -> Any:
+        if name not in known:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f".{known[name]}", package), name)
+        if inspect.isfunction(found) and not hasattr(found, "__wrapped__"):
+            found = taking(found)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load, list(known)
+
+
+def taking(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which raises `InvalidInput` for arguments that its annotations do not allow."""
+    known: list[Any] = []
+
+    @functools.wraps(function)
+    def checked(*args: Any, **named: Any) -> Any:
+        if not known:
+            known.extend((list(inspect.signature(function).parameters), typing.get_type_hints(function)))
+        places, hints = known
+        for name, value in (*zip(places, args, strict=False), *named.items()):
+            if name in hints and name in places:
+                require(name, value, hints[name])
+        return function(*args, **named)
+
+    return checked
+
+
+def require(name: str, value: Any, hint: Any) -> None:
+    """Raise `InvalidInput` if a value is not what an annotation says."""
+    for place, found, wanted in unlike(value, hint, name):
+        raise InvalidInput(f"{place} is {quoted(found)}: use {wanted}")
+
+
+def unlike(value: Any, hint: Any, place: str) -> Iterator[tuple[str, Any, str]]:
+    """Where a value is not what an annotation says: the place, what stands there, and what is wanted."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object or isinstance(hint, typing.TypeVar):
+        return
+    if origin in (typing.Union, types.UnionType):
+        yield from _of_several(value, inner, place)
+    elif typing.is_typeddict(hint):
+        if not isinstance(value, Mapping):
+            yield place, value, "a mapping"
+            return
+        for key, one in typing.get_type_hints(hint).items():
+            if key in value:
+                yield from unlike(value[key], one, f"{place}[{key!r}]")
+            elif key in hint.__required_keys__:
+                yield f"{place}[{key!r}]", None, _words(one)
+    elif origin is typing.Literal:
+        if not isinstance(value, str) or value not in inner:
+            yield place, value, f"one of {', '.join(inner)}"
+    elif not _is(value, origin or hint):
+        yield place, value, _words(hint)
+    elif origin is tuple and inner[1:] != (...,):
+        if len(value) != len(inner):
+            yield place, value, f"{len(inner)} values"
+        for number, (one, kind) in enumerate(zip(value, inner, strict=False)):
+            yield from unlike(one, kind, f"{place}[{number}]")
+    elif inner and isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from unlike(key, inner[0], f"a key of {place}")
+            yield from unlike(one, inner[1], f"{place}[{quoted(key)}]")
+    elif inner and isinstance(value, collections.abc.Collection) and not hasattr(value, "dtype"):
+        for number, one in enumerate(value):
+            yield from unlike(one, inner[0], f"{place}[{number}]")
+
+
+def quoted(value: Any) -> str:
+    """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
+    try:
+        number = isinstance(value, Integral) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
+        words = str(value) if number else repr(value)
+    except Exception:
+        words = ""
+    if 0 < len(words) <= 200:
+        return words
+    if isinstance(value, Integral):
+        return f"an integer of {int(value).bit_length()} bits"
+    return f"a value of type {type(value).__name__}"
+
+
+def _of_several(value: Any, kinds: tuple[Any, ...], place: str) -> Iterator[tuple[str, Any, str]]:
+    """Of a union: nothing where one of its kinds fits, else the faults by the kind that fits best."""
+    if _is_array_like(kinds):
+        if not (_is_array(value) or (value is None and type(None) in kinds)):
+            yield place, value, "an array of real numbers"
+        return
+    faults = [list(unlike(value, kind, place)) for kind in kinds]
+    if all(faults):
+        deeper = [found for found in faults if found[0][0] != place]
+        yield from deeper[0] if deeper else [(place, value, _words(typing.Union[kinds]))]  # noqa: UP007
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if kind is None:
+        return value is None
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if kind is float:
+        return _is_real(value)
+    if kind is collections.abc.Callable:
+        return callable(value)
+    # A text is no list of its letters, and an array is one of its rows.
+    if kind in (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable, list, tuple):
+        rows = isinstance(value, collections.abc.Sequence) or getattr(value, "ndim", 0) > 0
+        return (rows or (kind not in (list, tuple) and isinstance(value, kind))) and not isinstance(value, str | bytes)
+    try:
+        return isinstance(value, kind)
+    except TypeError:
+        # An annotation that says nothing of values.
+        return True
+
+
+def _is_real(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and float(value) is not None
+    # An integer or a fraction beyond the floats.
+    except OverflowError:
+        return False
+
+
+def _is_array_like(kinds: tuple[Any, ...]) -> bool:
+    """Whether these are the kinds in NumPy's `ArrayLike`, or None beside them; claims know no NumPy."""
+    numpy: Any = sys.modules.get("numpy.typing")
+    return numpy is not None and set(typing.get_args(numpy.ArrayLike)) <= set(kinds)
+
+
+def _is_array(value: Any) -> bool:
+    numpy: Any = sys.modules["numpy"]
+    try:
+        found = numpy.asarray(value)
+    # Whatever it is, it is none.
+    except Exception:
+        return False
+    return found.dtype.kind in "iuf" or (found.dtype == object and all(map(_is_real, found.ravel())))
+
+
+def _words(hint: Any) -> str:
+    """What an annotation asks for."""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_words(kind) for kind in typing.get_args(hint)))
+    if origin is typing.Literal:
+        return f"one of {', '.join(typing.get_args(hint))}"
+    kind = origin or hint
+    if kind in _WORDS:
+        return _WORDS[kind]
+    if kind is collections.abc.Callable:
+        return "a function"
+    name = getattr(kind, "__name__", str(kind))
+    if typing.is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, Mapping)):
+        return "a mapping"
+    if isinstance(kind, type) and issubclass(kind, collections.abc.Collection) and name != "ndarray":
+        return "a list"
+    return "an array" if name == "ndarray" else f"a {name}"
