@@ -7,27 +7,60 @@ What a number or a name may be, the function itself says.
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import functools
 import inspect
+import math
 import os
 import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from importlib import import_module
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral, Rational, Real
+from typing import Annotated, Any, NamedTuple
 
-from cflag_theory.errors import InvalidInput
+from cflag_theory.errors import InvalidInput, UnknownName
 
+
+class Kind(NamedTuple):
+    """Values that no type of Python's stands for, in an `Annotated`: a test, and what is wanted."""
+
+    fits: Callable[[Any], bool]
+    wanted: str
+    error: type[InvalidInput] = InvalidInput
+
+
+def one_of(*known: str) -> Kind:
+    """These words."""
+    words = ", ".join(map(repr, known) if any(" " in one for one in known) else known)
+    return Kind(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName)
+
+
+def _number(wanted: str, fits: Callable[[Any], bool] = lambda value: True) -> Kind:
+    return Kind(lambda value: _is_real(value) and math.isfinite(value) and fits(value), wanted)
+
+
+#: Numbers of no more digits than Python writes; exact runs keep them exactly.
+Number = Annotated[Any, _number("a finite number")]
+NotNegative = Annotated[Any, _number("a finite number that is not negative", lambda value: bool(value >= 0))]
+Positive = Annotated[Any, _number("a finite positive number", lambda value: bool(value > 0))]
+Whole = Annotated[int, Kind(lambda value: _is(value, int) and value >= 0, "an integer of at least 0, below 2^63")]
+Count = Annotated[int, Kind(lambda value: _is(value, int) and value >= 1, "an integer of at least 1, below 2^63")]
+#: Bits of an integer, which functions count in, and of the parts of a number.
+_BITS, _MOST_BITS = 63, 10_000
 _WORDS = {
     bool: "True or False",
-    int: "an integer",
+    int: "an integer below 2^63",
     float: "a number",
     str: "a text",
     type(None): "None",
     os.PathLike: "a path",
 }
+
+
+Function = typing.TypeVar("Function", bound=Callable[..., Any])
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
@@ -46,60 +79,87 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
     return load, list(known)
 
 
-def taking(function: Callable[..., Any]) -> Callable[..., Any]:
+def taking(function: Function) -> Function:
     """The function, which raises `InvalidInput` for arguments that its annotations do not allow."""
     known: list[Any] = []
 
     @functools.wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
         if not known:
-            known.extend((list(inspect.signature(function).parameters), typing.get_type_hints(function)))
+            known.extend((list(inspect.signature(function).parameters), hints_of(function)))
         places, hints = known
         for name, value in (*zip(places, args, strict=False), *named.items()):
             if name in hints and name in places:
                 require(name, value, hints[name])
         return function(*args, **named)
 
-    return checked
+    return typing.cast(Function, checked)
+
+
+def hints_of(function: Any) -> dict[str, Any]:
+    """What its annotations say of the arguments of a function, or of the fields of a class."""
+    return typing.get_type_hints(function, include_extras=True)
+
+
+def require_fields(record: Any) -> None:
+    """Raise `InvalidInput` if a field of a dataclass is not what its annotation says."""
+    kind: Any = type(record)
+    for name, hint in _fields(kind).items():
+        require(name, getattr(record, name), hint)
+
+
+@functools.cache
+def _fields(kind: type) -> dict[str, Any]:
+    hints = hints_of(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def require(name: str, value: Any, hint: Any) -> None:
     """Raise `InvalidInput` if a value is not what an annotation says."""
-    for place, found, wanted in unlike(value, hint, name):
-        raise InvalidInput(f"{place} is {quoted(found)}: use {wanted}")
+    for place, found, wanted, error in unlike(value, hint, name):
+        known = f"{place} {quoted(found)} is unknown" if error is UnknownName else f"{place} is {quoted(found)}"
+        raise error(f"{known}: use {wanted}")
 
 
-def unlike(value: Any, hint: Any, place: str) -> Iterator[tuple[str, Any, str]]:
+#: A place, what stands there, what is wanted, and the error that says so.
+Fault = tuple[str, Any, str, type[InvalidInput]]
+
+
+def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
     """Where a value is not what an annotation says: the place, what stands there, and what is wanted."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or hint is object or isinstance(hint, typing.TypeVar):
         return
     if origin in (typing.Union, types.UnionType):
         yield from _of_several(value, inner, place)
+    elif origin is Annotated:
+        (kind,) = hint.__metadata__
+        if not kind.fits(value):
+            yield place, value, kind.wanted, kind.error
     elif typing.is_typeddict(hint):
         if not isinstance(value, Mapping):
-            yield place, value, "a mapping"
+            yield place, value, "a mapping", InvalidInput
             return
         for key, one in typing.get_type_hints(hint).items():
             if key in value:
                 yield from unlike(value[key], one, f"{place}[{key!r}]")
             elif key in hint.__required_keys__:
-                yield f"{place}[{key!r}]", None, _words(one)
+                yield f"{place}[{key!r}]", None, _words(one), InvalidInput
     elif origin is typing.Literal:
         if not isinstance(value, str) or value not in inner:
-            yield place, value, f"one of {', '.join(inner)}"
+            yield place, value, f"one of {', '.join(inner)}", InvalidInput
     elif not _is(value, origin or hint):
-        yield place, value, _words(hint)
+        yield place, value, _words(hint), InvalidInput
     elif origin is tuple and inner[1:] != (...,):
         if len(value) != len(inner):
-            yield place, value, f"{len(inner)} values"
+            yield place, value, f"{len(inner)} values", InvalidInput
         for number, (one, kind) in enumerate(zip(value, inner, strict=False)):
             yield from unlike(one, kind, f"{place}[{number}]")
     elif inner and isinstance(value, Mapping):
         for key, one in value.items():
             yield from unlike(key, inner[0], f"a key of {place}")
             yield from unlike(one, inner[1], f"{place}[{quoted(key)}]")
-    elif inner and isinstance(value, collections.abc.Collection) and not hasattr(value, "dtype"):
+    elif inner and isinstance(value, collections.abc.Collection) and getattr(value, "dtype", "O") == "O":
         for number, one in enumerate(value):
             yield from unlike(one, inner[0], f"{place}[{number}]")
 
@@ -118,16 +178,16 @@ def quoted(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-def _of_several(value: Any, kinds: tuple[Any, ...], place: str) -> Iterator[tuple[str, Any, str]]:
+def _of_several(value: Any, kinds: tuple[Any, ...], place: str) -> Iterator[Fault]:
     """Of a union: nothing where one of its kinds fits, else the faults by the kind that fits best."""
     if _is_array_like(kinds):
         if not (_is_array(value) or (value is None and type(None) in kinds)):
-            yield place, value, "an array of real numbers"
+            yield place, value, "an array of real numbers", InvalidInput
         return
     faults = [list(unlike(value, kind, place)) for kind in kinds]
     if all(faults):
         deeper = [found for found in faults if found[0][0] != place]
-        yield from deeper[0] if deeper else [(place, value, _words(typing.Union[kinds]))]  # noqa: UP007
+        yield from deeper[0] if deeper else [(place, value, _words(typing.Union[kinds]), InvalidInput)]  # noqa: UP007
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -136,7 +196,7 @@ def _is(value: Any, kind: Any) -> bool:
     if kind is bool:
         return isinstance(value, bool)
     if kind is int:
-        return isinstance(value, Integral) and not isinstance(value, bool)
+        return not isinstance(value, bool) and isinstance(value, Integral) and int(value).bit_length() <= _BITS
     if kind is float:
         return _is_real(value)
     if kind is collections.abc.Callable:
@@ -153,11 +213,10 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and isinstance(value, Real) and float(value) is not None
-    # An integer or a fraction beyond the floats.
-    except OverflowError:
-        return False
+    if not isinstance(value, bool) and isinstance(value, Rational):
+        long = max(int(value.numerator).bit_length(), int(value.denominator).bit_length())
+        return long < _MOST_BITS and abs(Fraction(value)) <= sys.float_info.max
+    return not isinstance(value, bool) and isinstance(value, Real)
 
 
 def _is_array_like(kinds: tuple[Any, ...]) -> bool:
@@ -181,6 +240,8 @@ def _words(hint: Any) -> str:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_words(kind) for kind in typing.get_args(hint)))
+    if origin is Annotated:
+        return str(hint.__metadata__[0].wanted)
     if origin is typing.Literal:
         return f"one of {', '.join(typing.get_args(hint))}"
     kind = origin or hint

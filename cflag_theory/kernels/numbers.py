@@ -64,9 +64,3 @@ def at_least(name: str, value: Any, smallest: int) -> int:
     if value >= 1 << 63:
         raise InvalidInput(f"{name} is {quoted(value)}: use an integer below 2^63")
     return int(value)
-
-
-def require_kind(name: str, value: Any, kind: type, remedy: str) -> None:
-    """Refuse what is not an instance of `kind`."""
-    if not isinstance(value, kind):
-        raise InvalidInput(f"{name} is {quoted(value)}: {remedy}")
