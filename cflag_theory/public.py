@@ -24,32 +24,35 @@ from typing import Annotated, Any, NamedTuple
 from cflag_theory.errors import InvalidInput, UnknownName
 
 
-class Kind(NamedTuple):
-    """Values that no type of Python's stands for, in an `Annotated`: a test, and what is wanted."""
+class Rule(NamedTuple):
+    """Which values an argument or a key of a file may have, by a test and in words; for `Annotated`, too."""
 
     fits: Callable[[Any], bool]
     wanted: str
     error: type[InvalidInput] = InvalidInput
+    #: Lists of one table, or of tables in it, that name the same have equal lengths.
+    like: str = ""
 
 
-def one_of(*known: str) -> Kind:
+def one_of(*known: str) -> Rule:
     """These words."""
     words = ", ".join(map(repr, known) if any(" " in one for one in known) else known)
-    return Kind(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName)
+    return Rule(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName)
 
 
-def _number(wanted: str, fits: Callable[[Any], bool] = lambda value: True) -> Kind:
-    return Kind(lambda value: _is_real(value) and math.isfinite(value) and fits(value), wanted)
+def _number(wanted: str, fits: Callable[[Any], bool] = lambda value: True) -> Rule:
+    return Rule(lambda value: _is_real(value) and math.isfinite(value) and fits(value), wanted)
 
 
 #: Numbers of no more digits than Python writes; exact runs keep them exactly.
 Number = Annotated[Any, _number("a finite number")]
 NotNegative = Annotated[Any, _number("a finite number that is not negative", lambda value: bool(value >= 0))]
 Positive = Annotated[Any, _number("a finite positive number", lambda value: bool(value > 0))]
-Whole = Annotated[int, Kind(lambda value: _is(value, int) and value >= 0, "an integer of at least 0, below 2^63")]
-Count = Annotated[int, Kind(lambda value: _is(value, int) and value >= 1, "an integer of at least 1, below 2^63")]
+Whole = Annotated[int, Rule(lambda value: _is(value, int) and value >= 0, "an integer of at least 0, below 2^63")]
+Count = Annotated[int, Rule(lambda value: _is(value, int) and value >= 1, "an integer of at least 1, below 2^63")]
 #: Bits of an integer, which functions count in, and of the parts of a number.
 _BITS, _MOST_BITS = 63, 10_000
+_LISTS = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable, list, tuple)
 _WORDS = {
     bool: "True or False",
     int: "an integer below 2^63",
@@ -86,11 +89,12 @@ def taking(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
         if not known:
-            known.extend((list(inspect.signature(function).parameters), hints_of(function)))
-        places, hints = known
+            found = inspect.signature(function).parameters.values()
+            known.extend(([one.name for one in found if one.kind is not one.VAR_KEYWORD], hints_of(function)))
+            known.append(next((known[1].get(one.name, Any) for one in found if one.kind is one.VAR_KEYWORD), Any))
+        places, hints, others = known
         for name, value in (*zip(places, args, strict=False), *named.items()):
-            if name in hints and name in places:
-                require(name, value, hints[name])
+            require(name, value, hints.get(name, Any) if name in places else others)
         return function(*args, **named)
 
     return typing.cast(Function, checked)
@@ -148,7 +152,9 @@ def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
     elif origin is typing.Literal:
         if not isinstance(value, str) or value not in inner:
             yield place, value, f"one of {', '.join(inner)}", InvalidInput
-    elif not _is(value, origin or hint):
+    elif not _is(value, origin or hint) and not (
+        origin in _LISTS and getattr(value, "ndim", None) and _of_numbers(inner)
+    ):
         yield place, value, _words(hint), InvalidInput
     elif origin is tuple and inner[1:] != (...,):
         if len(value) != len(inner):
@@ -201,15 +207,20 @@ def _is(value: Any, kind: Any) -> bool:
         return _is_real(value)
     if kind is collections.abc.Callable:
         return callable(value)
-    # A text is no list of its letters, and an array is one of its rows.
-    if kind in (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable, list, tuple):
-        rows = isinstance(value, collections.abc.Sequence) or getattr(value, "ndim", 0) > 0
-        return (rows or (kind not in (list, tuple) and isinstance(value, kind))) and not isinstance(value, str | bytes)
+    if kind in _LISTS:
+        # A text is no list of its letters.
+        listed = isinstance(value, collections.abc.Sequence if kind in (list, tuple) else kind)
+        return listed and not isinstance(value, str | bytes)
     try:
         return isinstance(value, kind)
     except TypeError:
         # An annotation that says nothing of values.
         return True
+
+
+def _of_numbers(inner: tuple[Any, ...]) -> bool:
+    """Whether a list with such entries may be an array."""
+    return any(one in (Any, int, float) or _of_numbers(typing.get_args(one)) for one in inner)
 
 
 def _is_real(value: Any) -> bool:

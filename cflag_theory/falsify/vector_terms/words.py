@@ -14,6 +14,7 @@ import sympy as sp
 from cflag_theory.claims.engine import operators, terms
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
+from cflag_theory.public import Number
 
 #: So often a file may declare one name in different ways.
 _MOST = 200
@@ -45,7 +46,13 @@ def vectors(names: str) -> list[Any]:
 
 
 def function(
-    name: str, *, smooth: Any = None, convex: bool = False, mu: Any = None, lower: Any = None, latex: str | None = None
+    name: str,
+    *,
+    smooth: Number | sp.Expr | None = None,
+    convex: bool = False,
+    mu: Number | sp.Expr | None = None,
+    lower: Number | sp.Expr | None = None,
+    latex: str | None = None,
 ) -> Any:
     """A differentiable function: f(x) is its value, f.grad(x) its gradient, f[i] a member of a family.
 
@@ -66,7 +73,7 @@ def function(
     return _first_free(name, terms.function, template, **given)
 
 
-def mean(name: str, over: Any) -> Any:
+def mean(name: str, over: sp.Symbol) -> Any:
     """A mean over an index, with non-negative weights that sum to one, or an expectation; call it with its argument."""
     return _first_free(name, operators.mean_over, over)
 

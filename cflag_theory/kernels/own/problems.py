@@ -26,7 +26,7 @@ from cflag_theory.kernels.problems.validation import (
     run_number,
     validate,
 )
-from cflag_theory.public import Number, Positive
+from cflag_theory.public import Number, Positive, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ def _pair(functions: Any) -> tuple[Function, Function]:
         found = [getattr(functions, name, None) for name in ("value", "gradient")]
     if not all(callable(one) for one in found):
         raise InvalidInput(
-            f"functions are {functions!r}: pass the pair (value, gradient), or an object with these two methods"
+            f"functions are {quoted(functions)}: pass the pair (value, gradient), or an object with these two methods"
         )
     return Function("value", found[0]), Function("gradient", found[1])  # type: ignore[arg-type]
 

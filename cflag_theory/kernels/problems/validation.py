@@ -194,7 +194,7 @@ def of_tasks(
 def client_weights(p: ArrayLike | None, past: Components, current: Components, *, exact: bool) -> Array:
     """p as given, or in proportion to the clients' numbers of components."""
     if p is not None:
-        return as_numbers("p", p, (None,), exact=exact)
+        return as_numbers("p", p, (len(past.counts),), exact=exact)
     counts = (past.counts + current.counts).tolist()
     return np.array([Fraction(n, sum(counts)) if exact else n / sum(counts) for n in counts])
 
