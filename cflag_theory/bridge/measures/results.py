@@ -25,7 +25,6 @@ from cflag_theory.reading import (
     Form,
     Maybe,
     integer,
-    is_number,
     numbers,
     read_record,
     unfit,
@@ -34,7 +33,7 @@ from cflag_theory.reading import (
 FORMAT = "cflag-theory bridge results 2"
 FILE = "results.json"
 #: A number a round, or a list of one a client; all rounds have as many.
-_COLUMN = Rule(
+COLUMN = Rule(
     lambda value: type(value) is list and _are_rounds(value), "a list of numbers, or of lists of them", like="round"
 )
 _RUN: Form = {
@@ -44,7 +43,7 @@ _RUN: Form = {
     "options": TABLE,
     "accuracy": [numbers("task")],
     "before": numbers("task"),
-    "columns": Each(_COLUMN),
+    "columns": Each(COLUMN),
     "rounds_done": integer(0),
     "status": one_of("OK", "DIVERGED", "RUNNING"),
     "message": WORD,
@@ -188,4 +187,6 @@ def read_results(folder: Path | str) -> dict[str, Any]:
 
 def _are_rounds(column: list[Any]) -> bool:
     rows = [row if type(row) is list else [row] for row in column]
-    return len({len(row) for row in rows}) <= 1 and all(one is None or is_number(one) for row in rows for one in row)
+    return len({len(row) for row in rows}) <= 1 and all(
+        one is None or type(one) in (int, float) for row in rows for one in row
+    )
