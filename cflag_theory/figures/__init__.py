@@ -28,7 +28,12 @@ _load, __all__ = names(
 
 def __getattr__(name: str) -> Any:
     try:
-        return _load(name)
+        found = _load(name)
+        if name.endswith("_figure"):
+            from cflag_theory.figures.forms import of_form
+
+            found = globals()[name] = of_form(found)
+        return found
     except ValueError as error:
         # From the environment or a file, which matplotlib reads while it loads.
         raise InvalidInput(f"matplotlib refuses its settings ({error}): correct MPLBACKEND or matplotlibrc") from error
