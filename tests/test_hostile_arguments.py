@@ -14,7 +14,6 @@ import pytest
 from cflag_theory import falsify, kernels, studies
 from cflag_theory.errors import CflagError
 
-
 #: Seconds after which a value counts as taken: some are right, and ask for much.
 LONG = 0.5
 

@@ -99,9 +99,8 @@ FORMS: Mapping[str, Form] = {
         **dict.fromkeys(("upper", "lower"), NUMBER),
         "unit": WORD,
         "curves": {
-            **dict.fromkeys(
-                ("apart", "start"), {"at": _filled("at"), "clients": [_filled("at")], "mean": _filled("at")}
-            ),
+            "apart": _ALONG,
+            "start": _ALONG,
             "rounds": _filled(),
         },
     },
