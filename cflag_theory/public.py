@@ -161,7 +161,7 @@ def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
             yield place, value, f"{len(inner)} values", InvalidInput
         for number, (one, kind) in enumerate(zip(value, inner, strict=False)):
             yield from unlike(one, kind, f"{place}[{number}]")
-    elif inner and isinstance(value, Mapping):
+    elif len(inner) == 2 and isinstance(value, Mapping):
         for key, one in value.items():
             yield from unlike(key, inner[0], f"a key of {place}")
             yield from unlike(one, inner[1], f"{place}[{quoted(key)}]")

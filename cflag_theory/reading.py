@@ -179,7 +179,8 @@ def integer(least: int, most: int = (1 << 63) - 1) -> Rule:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, and no truth value."""
-    return type(value) in (int, float) and math.isfinite(value)
+    # No float is larger than this integer.
+    return type(value) in (int, float) and abs(value) < 1 << 1024 and math.isfinite(value)
 
 
 ANY = Rule(lambda value: True, "there")

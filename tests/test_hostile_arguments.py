@@ -6,6 +6,7 @@ import inspect
 import signal
 from fractions import Fraction
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -438,6 +439,49 @@ RIGHT = {
 }
 
 
+BRIDGE = {
+    "forgetting": {"accuracy": [[50.0]], "definition": "paper"},
+    "preset": {"name": "table2"},
+    "read_model": {"path": "nowhere.pt"},
+    "read_results": {"folder": "nowhere"},
+    "read_settings_file": {"path": "nowhere.toml"},
+    "check_data": {"folder": "nowhere"},
+    "load_images": {"name": "digits", "root": None, "download": False},
+    "make_method": {
+        **dict.fromkeys(("lr", "alpha", "L"), 0.1),
+        **dict.fromkeys(("epochs", "batch", "sample"), 1),
+        "name": "c_flag",
+        "optimizer": "adam",
+        "options": None,
+    },
+    "make_model": {
+        "name": "linear",
+        "images_shape": (1, 8, 8),
+        "classes_per_task": (2, 2),
+        "heads": "list",
+        "old_logits": "kept",
+        "loss": "cross-entropy",
+        "hidden": None,
+        "device": "cpu",
+        "channels_last": False,
+    },
+    "run_settings": {"changes": None, "lr": 0.1, "methods": ["c_flag"], "seeds": [1], "zeta": 1.0, "c_flag": {}},
+    "split_tasks": {
+        "images": None,
+        "tasks": 2,
+        "clients": 2,
+        "zeta": 1.0,
+        "partition": "balanced",
+        "sizes": None,
+        "class_order": "given",
+        **SEED,
+    },
+    "remembered": {"stream": None, "labels": np.zeros(2, dtype=int), "task": 0, "kind": "ring", "size": 1, **SEED},
+    "run_bridge": {"settings": None, "out": "bridge", "preset": None, "anyway": False},
+}
+FUNCTIONS = [f"{package}.{name}" for package, functions in {**RIGHT, "bridge": BRIDGE}.items() for name in functions]
+
+
 def given(right):
     return {
         name: one() if one in (trace, written, table, claim, refuted, sequence) else one for name, one in right.items()
@@ -450,7 +494,41 @@ CASES = [(package, name) for package, functions in RIGHT.items() for name in fun
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[".".join(case) for case in CASES])
 def test_hostile_values_stay_in_the_error_tree(package, name):
     """Positional-only parameters are passed in their order."""
-    function, right, left = getattr(import_module(f"cflag_theory.{package}"), name), given(RIGHT[package][name]), []
+    check(getattr(import_module(f"cflag_theory.{package}"), name), given(RIGHT[package][name]))
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("name", BRIDGE)
+def test_hostile_values_of_the_bridge(name):
+    pytest.importorskip("torch")
+    check(getattr(import_module("cflag_theory.bridge"), name), BRIDGE[name])
+
+
+FIGURES = [name for name in import_module("cflag_theory.figures").__all__ if name.endswith("_figure")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_hostile_data_of_figures(name):
+    draw = getattr(import_module("cflag_theory.figures"), name)
+    for hostile in HOSTILE:
+        with pytest.raises(CflagError, match="is drawn from other data"):
+            draw(hostile)
+
+
+def test_every_public_function_is_tried():
+    for package in ("kernels", "claims", "verify", "falsify", "studies", "conform", "testing", "bridge", "figures"):
+        module = import_module(f"cflag_theory.{package}")
+        for name in module.__all__:
+            if package == "bridge" and find_spec("torch") is None:
+                continue
+            if inspect.isfunction(one := getattr(module, name)) and one.__module__.startswith(
+                f"cflag_theory.{package}"
+            ):
+                assert name in FIGURES or name == "save" or f"{package}.{name}" in FUNCTIONS, (package, name)
+
+
+def check(function, right):
+    left = []
     parameters = inspect.signature(function).parameters.values()
     first = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]
     for parameter in right:

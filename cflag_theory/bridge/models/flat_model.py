@@ -29,6 +29,7 @@ from cflag_theory.bridge.models.graphs import Graphs
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.public import quoted
 
 HEADS = ("list", "masked", "shared", "growing")
 LOSSES = ("cross-entropy", "squared")
@@ -374,6 +375,10 @@ def make_model(
         )
     if dtype not in (torch.float32, torch.float64):
         raise InvalidInput(f"the parameters' dtype is {dtype}: use torch.float32 or torch.float64")
+    try:
+        place = torch.device(device)
+    except RuntimeError as error:
+        raise InvalidInput(f"device {quoted(device)} is none of torch's: use cpu, or one that torch finds") from error
     widths = HIDDEN.get(name, ()) if hidden is None else tuple(hidden)
 
     def build() -> Network:
@@ -386,7 +391,7 @@ def make_model(
         build,
         loss=loss,
         dtype=dtype,
-        device=torch.device(device),
+        device=place,
         channels_last=channels_last,
         autocast=autocast,
         compiled=compiled,
