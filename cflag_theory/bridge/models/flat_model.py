@@ -23,13 +23,12 @@ import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
-from cflag_theory.bridge.models.batch import Batch, Loss, Samples
+from cflag_theory.bridge.models.batch import Batch, Loss, Samples, as_device
 from cflag_theory.bridge.models.compiled import Compiled
 from cflag_theory.bridge.models.graphs import Graphs
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.public import quoted
 
 HEADS = ("list", "masked", "shared", "growing")
 LOSSES = ("cross-entropy", "squared")
@@ -375,10 +374,6 @@ def make_model(
         )
     if dtype not in (torch.float32, torch.float64):
         raise InvalidInput(f"the parameters' dtype is {dtype}: use torch.float32 or torch.float64")
-    try:
-        place = torch.device(device)
-    except RuntimeError as error:
-        raise InvalidInput(f"device {quoted(device)} is none of torch's: use cpu, or one that torch finds") from error
     widths = HIDDEN.get(name, ()) if hidden is None else tuple(hidden)
 
     def build() -> Network:
@@ -391,7 +386,7 @@ def make_model(
         build,
         loss=loss,
         dtype=dtype,
-        device=place,
+        device=as_device(device),
         channels_last=channels_last,
         autocast=autocast,
         compiled=compiled,
