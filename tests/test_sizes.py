@@ -52,7 +52,7 @@ def test_free_memory_is_known_and_bounded_by_every_limit(monkeypatch):
         ({"replicas": 2**31}, "free: use fewer rounds or replicas"),
         ({"rounds": 2**33}, "rounds is 8589934592: use fewer than 2"),
         ({"local_steps": 2**63 - 1}, "local_steps is .*: use fewer than 2"),
-        ({"replicas": 10**400}, "replicas is an integer of 1329 bits: use an integer below 2"),
+        ({"replicas": 10**400}, "replicas is an integer of 1329 bits: use an integer of at least 1, below 2"),
     ],
 )
 def test_runs_that_do_not_fit(changes, sentence):
