@@ -93,8 +93,11 @@ def taking(function: Function) -> Function:
             known.extend(([one.name for one in found if one.kind is not one.VAR_KEYWORD], hints_of(function)))
             known.append(next((known[1].get(one.name, Any) for one in found if one.kind is one.VAR_KEYWORD), Any))
         places, hints, others = known
-        for name, value in (*zip(places, args, strict=False), *named.items()):
-            require(name, value, hints.get(name, Any) if name in places else others)
+        for name, value in zip(places, args, strict=False):
+            require(name, value, hints.get(name, Any))
+        for name, value in named.items():
+            # A parameter without a name of its own leaves it to the others.
+            require(name, value, hints.get(name, Any) if name in places[len(args) :] else others)
         return function(*args, **named)
 
     return typing.cast(Function, checked)

@@ -16,7 +16,7 @@ from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, ran
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory, uniform
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.numbers import Array, is_integer
 from cflag_theory.kernels.own.files import is_plug_in, load
 from cflag_theory.kernels.own.functions import Function
 from cflag_theory.kernels.own.potentials import OWN, is_rational
@@ -126,10 +126,15 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
     for dial in dials:
         if dial not in known:
             raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known) or 'none'}")
-        require(dial, dials[dial], hints.get(dial) or _kind_of(known[dial].default))
+    for dial, value in dials.items():
+        if is_integer(value):
+            # Of no more digits than can be written; what is too much for the memory is said below.
+            require(dial, value, Number)
     sizes = {name: one.default for name, one in known.items()} | dict(dials)
     shown = ", ".join(f"{name} = {sizes[name]}" for name in _SIZES if name in sizes)
     require_room(_bytes(constructor, sizes), f"{what} with {shown}", "use smaller ones")
+    for dial, value in dials.items():
+        require(dial, value, hints.get(dial) or _kind_of(known[dial].default))
     try:
         return constructor(**dials)
     # Of NumPy, about shapes that no array can have.
