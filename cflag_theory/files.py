@@ -107,7 +107,7 @@ def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _cannot(f"to the folder {str(folder)!r}", error, remedy) from error
     return path
 
@@ -301,13 +301,14 @@ def as_file_name(words: str) -> str:
     return re.sub(r"[^0-9A-Za-z]+", "_", words).strip("_")[:100]
 
 
-def first_remedy(error: OSError) -> str:
+def first_remedy(error: Exception) -> str:
     """What may be done first, "... or ", where the system says why it does not write."""
-    return _FIRST.get(error.errno or 0, "")
+    return _FIRST.get(getattr(error, "errno", None) or 0, "")
 
 
-def _cannot(write: str, error: OSError, remedy: str = _ELSEWHERE) -> OutputError:
-    return OutputError(f"cannot write {write} ({error.strerror or error}): {first_remedy(error)}{remedy}")
+def _cannot(write: str, error: Exception, remedy: str = _ELSEWHERE) -> OutputError:
+    reason = getattr(error, "strerror", None) or error
+    return OutputError(f"cannot write {write} ({reason}): {first_remedy(error)}{remedy}")
 
 
 def _require_replaceable(path: Path, remedy: str = _ELSEWHERE) -> None:
@@ -315,6 +316,8 @@ def _require_replaceable(path: Path, remedy: str = _ELSEWHERE) -> None:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
+    except ValueError as error:
+        raise OutputError(f"cannot write {str(path)!r} ({error}): {remedy}") from error
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or the like"
         raise OutputError(f"cannot write {str(path)!r}, which is {kind} and not a plain file: {remedy}")

@@ -12,13 +12,15 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedReader
 from itertools import islice
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cflag_theory.errors import DataError
+from cflag_theory.public import Rule
 from cflag_theory.sizes import require_room
 
 #: Bytes that a file of text may have; what we write ourselves has far fewer.
@@ -38,7 +40,10 @@ def opened(path: str | os.PathLike[str], *, most: int | None = None) -> Buffered
     InvalidInput
         It is larger than the memory that is free.
     """
-    handle = os.open(path, _READ)
+    try:
+        handle = os.open(path, _READ)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"no file has such a name: {error}", str(path)) from error
     try:
         found = os.fstat(handle)
         if stat.S_ISDIR(found.st_mode):
@@ -161,21 +166,9 @@ def _has(data: Any, place: Sequence[str | int]) -> bool:
     return True
 
 
-class Rule(NamedTuple):
-    """Which values a key may have, by a test and in words."""
-
-    fits: Callable[[Any], bool]
-    wanted: str
-
-
 def of_kind(kind: type, wanted: str) -> Rule:
     """Values of this type, and none of its subclasses: true is not 1."""
     return Rule(lambda value: type(value) is kind, wanted)
-
-
-def one_of(*names: str) -> Rule:
-    """These words."""
-    return Rule(lambda value: type(value) is str and value in names, f"one of {', '.join(names)}")
 
 
 def integer(least: int, most: int = (1 << 63) - 1) -> Rule:
@@ -186,7 +179,8 @@ def integer(least: int, most: int = (1 << 63) - 1) -> Rule:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, and no truth value."""
-    return type(value) in (int, float) and math.isfinite(value)
+    # No float is larger than this integer.
+    return type(value) in (int, float) and abs(value) < 1 << 1024 and math.isfinite(value)
 
 
 ANY = Rule(lambda value: True, "there")
@@ -196,31 +190,74 @@ LIST, TABLE = of_kind(list, "a list"), of_kind(dict, "a table")
 WORDS = Rule(lambda value: type(value) is list and all(type(one) is str for one in value), "a list of words")
 
 
+class Each(NamedTuple):
+    """A table whose values are alike, under names that are not known before."""
+
+    form: Any
+
+
+class Maybe(NamedTuple):
+    """A value or nothing (null)."""
+
+    form: Any
+
+
+def numbers(like: str = "") -> Rule:
+    """Numbers, or nothing where one is not defined; `like` names what they are as many as, in one table."""
+    return Rule(_are_numbers, "a list of numbers", like=like)
+
+
+def _are_numbers(value: Any) -> bool:
+    # Also what is no file's: tuples and arrays of one axis.
+    listed = type(value) in (list, tuple) or getattr(value, "ndim", 0) == 1
+    return listed and all(one is None or _is_drawn(one) for one in value)
+
+
+def _is_drawn(value: Any) -> bool:
+    """Whether a value is a number that a file and an axis can hold."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and not abs(float(value)) > _LARGEST
+    except OverflowError:
+        return False
+
+
+#: Beyond it, the ticks of an axis overflow.
+_LARGEST = 1e150
 #: What a value should be: by a rule, a table with these keys, or a list whose entries are alike.
-Form = Rule | Mapping[str, Any] | list[Any]
+Form = Rule | Each | Maybe | Mapping[str, Any] | list[Any]
 #: Faults that one sentence names.
 _MOST_FAULTS = 3
 
 
-def faults(value: Any, form: Form, place: str = "") -> Iterator[str]:
-    """What does not fit a form: its place, and what is wanted there."""
-    if isinstance(form, Rule):
+def faults(value: Any, form: Form, place: str = "", counts: dict[str, int] | None = None) -> Iterator[str]:
+    """What does not fit a form: its place, and what is wanted there; `counts` are lengths of lists that were met."""
+    counts = {} if counts is None else counts
+    if isinstance(form, Maybe):
+        if value is not None:
+            yield from faults(value, form.form, place, counts)
+    elif isinstance(form, Rule):
         if not form.fits(value):
             yield f"{place}, which should be {form.wanted}"
+        elif form.like and counts.setdefault(form.like, len(value)) != len(value):
+            yield f"{place}, which should have {counts[form.like]} entries"
     elif isinstance(form, list):
-        if type(value) is not list:
+        if type(value) not in (list, tuple):
             yield f"{place or 'all of it'}, which should be {LIST.wanted}"
         else:
             for number, one in enumerate(value):
-                yield from faults(one, form[0], f"{place}[{number}]")
+                yield from faults(one, form[0], f"{place}[{number}]", {**counts})
     elif not isinstance(value, Mapping):
         yield f"{place or 'all of it'}, which should be {TABLE.wanted}"
+    elif isinstance(form, Each):
+        for key, one in value.items():
+            yield from faults(one, form.form, f"{place}.{key}", counts)
     else:
+        counts = {**counts}
         for key, inner in form.items():
             at = f"{place}.{key}" if place else key
             if key in value:
-                yield from faults(value[key], inner, at)
-            else:
+                yield from faults(value[key], inner, at, counts)
+            elif not isinstance(inner, Maybe):
                 wanted = inner.wanted if isinstance(inner, Rule) else LIST.wanted if type(inner) is list else "a table"
                 yield f"{at}, which is missing and should be {wanted}"
 

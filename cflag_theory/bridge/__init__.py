@@ -6,33 +6,22 @@ install.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from cflag_theory.public import names
 
-_HOME = {
-    "FlatModel": "models.flat_model",
-    "Images": "data.datasets",
-    "Metrics": "measures.metrics",
-    "RunSettings": "settings.run_settings",
-    "Stream": "data.streams",
-    "check_data": "data.findings",
-    "forgetting": "measures.metrics",
-    "load_images": "data.datasets",
-    "make_method": "methods.table",
-    "make_model": "models.flat_model",
-    "preset": "settings.presets",
-    "read_model": "training.exports",
-    "read_results": "measures.results",
-    "read_settings_file": "settings.file",
-    "remembered": "data.streams",
-    "run_bridge": "training.run",
-    "run_settings": "settings.run_settings",
-    "split_tasks": "data.streams",
-}
-__all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __all__ = names(
+    __name__,
+    {
+        "models.flat_model": "FlatModel make_model",
+        "data.datasets": "Images load_images",
+        "measures.metrics": "Metrics forgetting",
+        "settings.run_settings": "RunSettings run_settings",
+        "data.streams": "Stream remembered split_tasks",
+        "data.findings": "check_data",
+        "methods.table": "make_method",
+        "settings.presets": "preset",
+        "training.exports": "read_model",
+        "measures.results": "read_results",
+        "settings.file": "read_settings_file",
+        "training.run": "run_bridge",
+    },
+)

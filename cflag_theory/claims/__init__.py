@@ -8,31 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-_HOME = {
-    "Claim": "engine.claim",
-    "Part": "engine.claim",
-    "Statement": "engine.claim",
-    "Relation": "engine.relation",
-    "Proof": "engine.steps",
-    "Obligation": "engine.steps",
-    "examine": "engine.examiner",
-    "LEDGER": "ledger",
-}
-__all__ = ["LEDGER", "Claim", "Obligation", "Part", "Proof", "Relation", "Statement", "examine"]
+from cflag_theory.public import names
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __all__ = names(
+    __name__,
+    {
+        "engine.claim": "Claim Part Statement",
+        "engine.relation": "Relation",
+        "engine.steps": "Proof Obligation",
+        "engine.examiner": "examine",
+        "ledger": "LEDGER",
+    },
+)
 
 
 class _Pages(MetaPathFinder, Loader):

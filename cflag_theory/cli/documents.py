@@ -138,13 +138,19 @@ class Document(ABC):
         """Formulas one after the other, each with the reason."""
 
 
+_MARKS = re.compile(r"([\\`*_\[\]<>#$|~])")
+
+
+def in_markdown(text: str) -> str:
+    """Words as Markdown shows them, on one line."""
+    return _MARKS.sub(r"\\\1", " ".join(cleaned(text).split()))
+
+
 class Markdown(Document):
     """Markdown with formulas between dollars, as GitHub, GitLab and pandoc read it."""
 
     def escape(self, text: str) -> str:
-        if text.startswith("`"):
-            return text
-        return re.sub(r"([\\`*_\[\]<>#$|~])", r"\\\1", text)
+        return text if text.startswith("`") else _MARKS.sub(r"\\\1", text)
 
     def begin(self, title: str, mark: str) -> None:
         self.add(f"<!-- {mark} -->")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.reading import read_json
+from cflag_theory.reading import ANY, LIST, TABLE, WORD, Form, read_json, unfit
 
 #: Files that other commands write beside their figures.
 STORED = (
@@ -24,6 +24,13 @@ STORED = (
     "worst_case.json",
     "published.json",
 )
+_FILES: dict[str, Form] = {
+    "nqm": {"panels": LIST},
+    "sharp": {"curves": LIST},
+    "step_sizes": TABLE,
+    "tasks": [{"title": WORD}],
+    "forgetting": {"forgetting": [{"study": WORD}], "adaptive_rates": LIST},
+}
 FIGURES = ("series", "curves", "map")
 
 
@@ -69,10 +76,12 @@ def plot_stored(path: Path | str) -> dict[str, Any]:
         if file.name not in STORED:
             continue
         try:
-            found |= drawn(file.stem, read_json(file))
-        # Numbers that are missing, of another kind, or that no axis can hold.
-        except Exception as error:
-            raise DataError(f"{file} holds nothing that can be drawn ({error!r}): write it again") from error
+            study = read_json(file)
+            if wrong := unfit(study, _FILES.get(file.stem, ANY)):
+                raise InvalidInput(f"see {wrong}")
+            found |= drawn(file.stem, study)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{file} holds nothing that can be drawn ({error}): write it again") from error
     if not found:
         known = ", ".join(STORED)
         raise DataError(f"{path} holds no results that can be drawn: pass a folder of cflag sweep, or one with {known}")

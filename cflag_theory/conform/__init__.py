@@ -1,6 +1,7 @@
 """Whether an implementation is the algorithm that a theorem is about: exact rounds, the first difference, its cause."""
 
-from cflag_theory.conform.conforming import ALGORITHMS, conform, conform_file
-from cflag_theory.conform.report import Report
+from __future__ import annotations
 
-__all__ = ["ALGORITHMS", "Report", "conform", "conform_file"]
+from cflag_theory.public import names
+
+__getattr__, __all__ = names(__name__, {"conforming": "ALGORITHMS conform conform_file", "report": "Report"})

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from cflag_theory.public import names
 
-_HOME = {
-    "Conjecture": "conjecture",
-    "Decision": "decisions.decision",
-    "Finding": "finding",
-    "Range": "ranges",
-    "audit": "decisions.auditing",
-    "decide": "decisions.deciding",
-    "falsify": "falsifying",
-    "prove": "decisions.deciding",
-    "quadratics": "search.families",
-    "repair": "decisions.repairs",
-    "replay": "saving",
-    "ridges": "search.families",
-}
-# The words of claims with vectors.
-_HOME |= dict.fromkeys(
-    (
-        "dot",
-        "draws",
-        "function",
-        "index",
-        "least",
-        "mean",
-        "norm",
-        "norm2",
-        "sequence",
-        "sum_over",
-        "vector",
-        "vectors",
-    ),
-    "vector_terms.words",
+__getattr__, __all__ = names(
+    __name__,
+    {
+        "conjecture": "Conjecture",
+        "decisions.decision": "Decision",
+        "finding": "Finding",
+        "ranges": "Range",
+        "decisions.auditing": "audit",
+        "decisions.deciding": "decide prove",
+        "falsifying": "falsify",
+        "search.families": "quadratics ridges",
+        "decisions.repairs": "repair",
+        "saving": "replay",
+        "vector_terms.words": "dot draws function index least mean norm norm2 sequence sum_over vector vectors",
+    },
 )
-__all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

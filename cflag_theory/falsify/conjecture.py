@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -34,6 +34,7 @@ from cflag_theory.kernels import Algorithm, Memory, algorithm
 from cflag_theory.kernels.algorithms import FULL
 from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.kernels.own.algorithms import OF_A_STEP
+from cflag_theory.public import one_of, require_fields
 
 RELATIONS = ("<=", "<", "==")
 #: What a side may name besides variables: the Trace of the run and the Problem that it ran on.
@@ -92,33 +93,21 @@ class Conjecture:
     ranges: Mapping[str, Any] = field(default_factory=dict)
     left: Any
     right: Any
-    relation: str = "<="
+    relation: Annotated[str, one_of(*RELATIONS)] = "<="
     given: tuple[Any, ...] = ()
     problem: Family | Callable[..., Any] | None = None
     algorithm: str | Algorithm | Callable[..., Algorithm] | None = None
     local_step: Callable[..., Any] | None = None
     memory: Memory | Callable[..., Memory] | None = None
-    diagnostics: str = "cheap"
+    diagnostics: Annotated[str, one_of("cheap", "all")] = "cheap"
     free: str | None = None
     hints: tuple[Any, ...] = ()
     exists: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+        require_fields(self)
+        if not (self.name.strip() and self.name.isprintable()):
             raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words on one line")
-        if self.relation not in RELATIONS:
-            known = ", ".join(RELATIONS)
-            raise UnknownName(f"{self.name}: the relation {self.relation!r} is unknown: use one of {known}")
-        if self.diagnostics not in ("cheap", "all"):
-            raise UnknownName(f"{self.name}: diagnostics are {self.diagnostics!r}: use 'cheap' or 'all'")
-        if not isinstance(self.given, tuple | list):
-            raise InvalidInput(f"{self.name}: given is {self.given!r}: pass a tuple of hypotheses")
-        if not (isinstance(self.hints, tuple | list) and isinstance(self.exists, Mapping)):
-            raise InvalidInput(
-                f"{self.name}: hints are a tuple of relations, and exists names the numbers of a constant"
-            )
-        if not isinstance(self.ranges, Mapping):
-            raise InvalidInput(f"{self.name}: ranges are {self.ranges!r}: pass a mapping of names to Range")
         if self.algorithm is not None and self.local_step is not None:
             raise InvalidInput(f"{self.name}: an algorithm and a local_step are given: leave out one")
         if self.runs != (self.problem is not None):

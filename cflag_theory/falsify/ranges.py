@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.numbers import is_integer, quoted
+from cflag_theory.kernels.numbers import is_integer
+from cflag_theory.public import quoted
 
 REAL, INTEGER, ORDER, SIGN = KINDS = ("real", "integer", "order", "sign")
 LINEAR, LOG = SCALES = ("linear", "log")

@@ -18,7 +18,8 @@ from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, own_folder, write_text
-from cflag_theory.reading import TABLE, WORD, Form, Rule, one_of, read_json, unfit
+from cflag_theory.public import Rule, one_of
+from cflag_theory.reading import TABLE, WORD, Form, read_json, unfit
 
 _KIND = "counterexample of cflag decide, version 1"
 # No character that ends a path, rules a terminal or cannot be written.

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import names
 
-_HOME = {
-    "rate_details_figure": "rate",
-    "rate_family_figure": "rate_family",
-    "rate_figure": "rate",
-    "cfl_rate_figure": "cfl_rate",
-    "drift_figure": "ledger",
-    "floors_figure": "ledger",
-    "nqm_figure": "cfl_rate",
-    "expectation_figure": "ledger",
-    "adaptive_rates_figure": "adaptive_rates",
-    "bridge_accuracy_figure": "bridge",
-    "bridge_gamma_figure": "bridge",
-    "bridge_levels_figure": "bridge",
-    "bridge_rounds_figure": "bridge",
-    "forgetting_figure": "forgetting",
-    "tasks_figure": "forgetting",
-    "Picture": "style",
-    "save": "style",
-    "sharp_figure": "sharp",
-    "published_figure": "worst_case",
-    "sharp_plane_figure": "worst_case",
-    "worst_case_figure": "worst_case",
-    "step_sizes_figure": "step_sizes",
-    "curves_figure": "sweep",
-    "map_figure": "sweep",
-    "series_figure": "sweep",
-}
-__all__ = list(_HOME)
+_load, __all__ = names(
+    __name__,
+    {
+        "rate": "rate_details_figure rate_figure",
+        "rate_family": "rate_family_figure",
+        "cfl_rate": "cfl_rate_figure nqm_figure",
+        "ledger": "drift_figure floors_figure expectation_figure",
+        "adaptive_rates": "adaptive_rates_figure",
+        "bridge": "bridge_accuracy_figure bridge_gamma_figure bridge_levels_figure bridge_rounds_figure",
+        "forgetting": "forgetting_figure tasks_figure",
+        "style": "Picture save",
+        "sharp": "sharp_figure",
+        "worst_case": "published_figure sharp_plane_figure worst_case_figure",
+        "step_sizes": "step_sizes_figure",
+        "sweep": "curves_figure map_figure series_figure",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        try:
-            return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-        except ValueError as error:
-            # From the environment or a file, which matplotlib reads while it loads.
-            raise InvalidInput(
-                f"matplotlib refuses its settings ({error}): correct MPLBACKEND or matplotlibrc"
-            ) from error
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found = _load(name)
+        if name.endswith("_figure"):
+            from cflag_theory.figures.forms import of_form
+
+            found = globals()[name] = of_form(found)
+        return found
+    except ValueError as error:
+        # From the environment or a file, which matplotlib reads while it loads.
+        raise InvalidInput(f"matplotlib refuses its settings ({error}): correct MPLBACKEND or matplotlibrc") from error

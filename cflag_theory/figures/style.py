@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,15 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from cflag_theory.files import check_writable, whole
-from cflag_theory.shown import escaped
+from cflag_theory.shown import cleaned, escaped
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -53,11 +57,20 @@ class Picture(Figure):
         titles = [axes.get_title(loc) for axes in self.axes for loc in ("left", "center")]
         above = getattr(self, "_suptitle", None)
         found = [self._alt] if self._alt else [above.get_text() if above else "", *titles]
-        return "; ".join(dict.fromkeys(plain_words(one) for one in found if one))
+        return cleaned("; ".join(dict.fromkeys(plain_words(one) for one in found if one)))
 
     @alt.setter
     def alt(self, words: str) -> None:
         self._alt = words
+
+    def draw(self, renderer: Any) -> None:
+        """As of a figure, with words as they are where they are no formula, though they hold signs of one."""
+        for one in self.findobj(Text):
+            if isinstance(one, Text) and (words := one.get_text()):
+                if words != (shown := cleaned(words)):
+                    one.set_text(shown)
+                one.set_parse_math(_is_set(shown))
+        super().draw(renderer)
 
     def __repr__(self) -> str:
         return f"<Picture: {self.alt}>"
@@ -70,6 +83,17 @@ class Picture(Figure):
         png = base64.b64encode(file.getvalue()).decode()
         image = f'<img alt="{escaped(self.alt)}" style="max-width:100%" src="data:image/png;base64,{png}">'
         return {"text/plain": repr(self), "text/html": image, "image/png": png}
+
+
+@functools.cache
+def _is_set(words: str) -> bool:
+    """Whether the formulas between dollars are some that can be set."""
+    try:
+        for line in filter(is_math_text, words.split("\n")):
+            MathTextParser("path").parse(line)
+    except ValueError:
+        return False
+    return True
 
 
 _PLAIN = {

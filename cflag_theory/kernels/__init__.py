@@ -5,8 +5,9 @@ Names load when they are first used, so that importing the package costs nothing
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cflag_theory.public import names
 
 if TYPE_CHECKING:
     from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, over_sqrt
@@ -103,36 +104,31 @@ __all__ = [
     "write_trace",
 ]
 
-_HOMES = {
-    "algorithms": "ALGORITHMS Algorithm over_sqrt",
-    "cfl.drift_models": "evolving noisy_quadratic random_evolving",
-    "cfl.drifts": "Drift",
-    "cfl.round_weights": "RoundWeights",
-    "cfl.windows": "Windows fresh pointer subsets",
-    "memory.bias": "bias_bound ratio_bound",
-    "memory.buffers": "Buffer reservoir ring unlimited",
-    "memory.memory": "Memory class_balanced everything given rotation_bias sign_bias uniform",
-    "own.algorithms": "algorithm own_algorithm",
-    "own.potentials": "own_potential",
-    "own.problems": "finite_sum",
-    "problems.by_name": "PROBLEMS default_memory default_problem glm make_problem random_glm random_quadratic "
-    "random_separable to_exact",
-    "problems.data": "load_data",
-    "problems.problem": "Components Constant Problem",
-    "problems.table": "Reading",
-    "problems.tasks": "TaskSequence load_tasks random_tasks task_sequence",
-    "simulation": "simulate",
-    "trace.store": "read_trace write_trace",
-    "trace.trace": "COLUMNS Status Trace",
-}
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names.split():
-            value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, _ = names(
+    __name__,
+    {
+        "algorithms": "ALGORITHMS Algorithm over_sqrt",
+        "cfl.drift_models": "evolving noisy_quadratic random_evolving",
+        "cfl.drifts": "Drift",
+        "cfl.round_weights": "RoundWeights",
+        "cfl.windows": "Windows fresh pointer subsets",
+        "memory.bias": "bias_bound ratio_bound",
+        "memory.buffers": "Buffer reservoir ring unlimited",
+        "memory.memory": "Memory class_balanced everything given rotation_bias sign_bias uniform",
+        "own.algorithms": "algorithm own_algorithm",
+        "own.potentials": "own_potential",
+        "own.problems": "finite_sum",
+        "problems.by_name": "PROBLEMS default_memory default_problem glm make_problem random_glm random_quadratic "
+        "random_separable to_exact",
+        "problems.data": "load_data",
+        "problems.problem": "Components Constant Problem",
+        "problems.table": "Reading",
+        "problems.tasks": "TaskSequence load_tasks random_tasks task_sequence",
+        "simulation": "simulate",
+        "trace.store": "read_trace write_trace",
+        "trace.trace": "COLUMNS Status Trace",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.kernels.numbers import at_least, is_finite_real, is_integer, quoted
+from cflag_theory.public import Count, NotNegative, Positive, Whole, one_of, require_fields
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
@@ -112,20 +112,20 @@ class Algorithm:
     """
 
     name: str
-    estimator: str
-    correction: str = NONE
-    proximal: Any = 0
+    estimator: Annotated[str, one_of(*ESTIMATORS)]
+    correction: Annotated[str, one_of(*CORRECTIONS)] = NONE
+    proximal: NotNegative = 0
     memory: bool = False
-    server_rate: Any = 1
-    server: str = ROUND_UPDATE
-    adaptive: str = CONSTANT
-    past: str = NO_PAST
+    server_rate: Positive = 1
+    server: Annotated[str, one_of(*SERVERS)] = ROUND_UPDATE
+    adaptive: Annotated[str, one_of(*ADAPTIONS)] = CONSTANT
+    past: Annotated[str, one_of(*PASTS)] = NO_PAST
     weights: RoundWeights = UNIFORM
-    window: int | None = None
-    core_set: int = 0
-    expansion: str = "client"
-    information_loss: Any = 0
-    momentum: Any = 0
+    window: Count | None = None
+    core_set: Whole = 0
+    expansion: Annotated[str, one_of(*EXPANSIONS)] = "client"
+    information_loss: NotNegative = 0
+    momentum: NotNegative = 0
 
     @property
     def classic(self) -> bool:
@@ -143,20 +143,7 @@ class Algorithm:
         return {}
 
     def __post_init__(self) -> None:
-        if self.estimator not in ESTIMATORS:
-            raise UnknownName(f"estimator {self.estimator!r} is unknown: use one of {', '.join(ESTIMATORS)}")
-        if self.correction not in CORRECTIONS:
-            raise UnknownName(f"correction {self.correction!r} is unknown: use one of {', '.join(CORRECTIONS)}")
-        if not isinstance(self.memory, bool):
-            raise InvalidInput(f"row.memory is {self.memory!r}: use True or False, and pass the Memory to simulate")
-        if not (is_finite_real(self.proximal) and self.proximal >= 0):
-            raise InvalidInput(f"proximal weight is {self.proximal!r}: use a finite number that is not negative")
-        if not (is_finite_real(self.server_rate) and self.server_rate > 0):
-            raise InvalidInput(f"server_rate is {self.server_rate!r}: use a finite positive number")
-        if self.server not in SERVERS:
-            raise UnknownName(f"server {self.server!r} is unknown: use one of {', '.join(SERVERS)}")
-        if self.adaptive not in ADAPTIONS:
-            raise UnknownName(f"adaptive {self.adaptive!r} is unknown: use one of {', '.join(ADAPTIONS)}")
+        require_fields(self)
         if self.server == PRINTED and self.adaptive != CONSTANT:
             raise InvalidInput("the printed server update is that of constant rates: leave out server or adaptive")
         if (self.server == PRINTED or self.adaptive != CONSTANT) and (not self.memory or self.server_rate != 1):
@@ -166,29 +153,15 @@ class Algorithm:
         self._check_past()
 
     def _check_past(self) -> None:
-        if self.past not in PASTS:
-            raise UnknownName(f"past {self.past!r} is unknown: use one of {', '.join(map(repr, PASTS))}")
-        if self.expansion not in EXPANSIONS:
-            raise UnknownName(f"expansion {self.expansion!r} is unknown: use one of {', '.join(EXPANSIONS)}")
-        if not isinstance(self.weights, RoundWeights):
-            raise InvalidInput(f"weights are {self.weights!r}: pass RoundWeights")
-        if self.window is not None and not (is_integer(self.window) and self.window >= 1):
-            raise InvalidInput(f"window is {self.window!r}: use an integer of at least 1, or None to keep all rounds")
-        if not (is_integer(self.core_set) and self.core_set >= 0):
-            raise InvalidInput(f"core_set is {self.core_set!r}: use an integer of at least 0")
         if (self.core_set > 0) != (self.past in (CORE_SET, HERDING)):
             raise InvalidInput(
                 f"core_set is {self.core_set} and past is {self.past!r}: a core set of at least 1 component goes with "
                 "past='core set' or 'herding'"
             )
-        if not (is_finite_real(self.information_loss) and self.information_loss >= 0):
-            raise InvalidInput(
-                f"information_loss is {self.information_loss!r}: use a finite number that is not negative"
-            )
         if self.information_loss != 0 and self.past == NO_PAST:
             raise InvalidInput(f"information_loss is {self.information_loss} and nothing is remembered: set past")
-        if not (is_finite_real(self.momentum) and 0 <= self.momentum < 1):
-            raise InvalidInput(f"momentum is {self.momentum!r}: use a number from 0 to below 1")
+        if self.momentum >= 1:
+            raise InvalidInput(f"momentum is {self.momentum}: use a number from 0 to below 1")
         if not self.classic and self.tracks:
             raise InvalidInput(
                 "past rounds and momentum go with no memory step, no tracking and no delayed gradients: leave out one"
@@ -249,7 +222,7 @@ def _plain(row: Algorithm) -> dict[str, Any]:
     return values if type(row) is Algorithm else {key: values[key] for key in Algorithm.__dataclass_fields__}
 
 
-def over_sqrt(c: float, rounds: int) -> float:
+def over_sqrt(c: Positive, rounds: Count) -> float:
     """The constant step size c / sqrt(T) of a run over `rounds` = T rounds.
 
     Raises
@@ -257,6 +230,4 @@ def over_sqrt(c: float, rounds: int) -> float:
     InvalidInput
         c is not finite and positive, or there is no round.
     """
-    if not (is_finite_real(c) and c > 0):
-        raise InvalidInput(f"c is {quoted(c)}: use a finite positive number")
-    return float(c) / math.sqrt(at_least("rounds", rounds, 1))
+    return float(c) / math.sqrt(rounds)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import quoted
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -63,22 +64,3 @@ def at_least(name: str, value: Any, smallest: int) -> int:
     if value >= 1 << 63:
         raise InvalidInput(f"{name} is {quoted(value)}: use an integer below 2^63")
     return int(value)
-
-
-def require_kind(name: str, value: Any, kind: type, remedy: str) -> None:
-    """Refuse what is not an instance of `kind`."""
-    if not isinstance(value, kind):
-        raise InvalidInput(f"{name} is {quoted(value)}: {remedy}")
-
-
-def quoted(value: Any) -> str:
-    """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
-    try:
-        words = str(value) if is_integer(value) or isinstance(value, np.generic) else repr(value)
-    except Exception:
-        words = ""
-    if 0 < len(words) <= 200:
-        return words
-    if is_integer(value):
-        return f"an integer of {int(value).bit_length()} bits"
-    return f"a value of type {type(value).__name__}"

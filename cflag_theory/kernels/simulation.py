@@ -7,18 +7,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import reference
 from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from cflag_theory.kernels.numbers import Ints, at_least, is_finite_real, quoted, require_kind
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.kernels.own.algorithms import algorithm as row_of
@@ -40,32 +40,34 @@ from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.problems.validation import run_number, validate
 from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
 from cflag_theory.kernels.trace.trace import Trace
+from cflag_theory.public import Count, NotNegative, Positive, Whole, one_of, taking
 
 __all__ = ["digest", "simulate"]
 
 
+@taking
 def simulate(
     problem: Problem,
     algorithm: Algorithm | str,
     *,
-    beta: Any,
-    alpha: Any = 0,
-    local_steps: int,
-    rounds: int,
+    beta: Positive,
+    alpha: NotNegative = 0,
+    local_steps: Count,
+    rounds: Count,
     memory: Memory | None = None,
-    participants: int | None = None,
-    replicas: int = 1,
-    first_replica: int = 0,
-    seed: int = 0,
-    engine: str = COMPILED,
-    mode: str = BITWISE,
-    dtype: str = DTYPES[0],
-    diagnostics: str = "cheap",
-    every: int = 1,
+    participants: Count | None = None,
+    replicas: Count = 1,
+    first_replica: Whole = 0,
+    seed: Whole = 0,
+    engine: Annotated[str, one_of(*ENGINES)] = COMPILED,
+    mode: Annotated[str, one_of(*MODES)] = BITWISE,
+    dtype: Annotated[str, one_of(*DTYPES)] = DTYPES[0],
+    diagnostics: Annotated[str, one_of(*DIAGNOSTICS)] = "cheap",
+    every: Count = 1,
     columns: Sequence[str] | None = None,
     iterates: bool = False,
     orders: ArrayLike | None = None,
-    threads: int | None = None,
+    threads: Count | None = None,
     throw: bool = True,
 ) -> Trace:
     """Run an algorithm on a problem. For C-FLAG this is Algorithm 1 with the round update (24).
@@ -134,12 +136,7 @@ def simulate(
     Diverged
         With `throw`: the numbers of a replica became infinite or NaN.
     """
-    require_kind("the problem", problem, Problem, "pass one of make_problem")
     row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
-    require_kind("the algorithm", row, Algorithm, "pass a row or the name of one")
-    if memory is not None:
-        require_kind("memory", memory, Memory, "pass one, such as uniform(5)")
-    _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
     if isinstance(row, OwnAlgorithm):
         engine = _interpreted(f"algorithm {row.name!r}", engine)
     own = potentials.OWN.get(problem.potential)
@@ -169,8 +166,7 @@ def simulate(
         problem = replace(problem, labels=marks(problem, memory))
 
     exact, clients, level = problem.exact, problem.clients, DIAGNOSTICS.index(diagnostics)
-    rounds, replicas = at_least("rounds", rounds, 1), at_least("replicas", replicas, 1)
-    chosen = clients if participants is None else at_least("participants", participants, 1)
+    chosen = clients if participants is None else int(participants)
     if chosen > clients:
         raise InvalidInput(
             f"participants is {participants} and problem {problem.name!r} has {clients} clients: use fewer"
@@ -180,29 +176,29 @@ def simulate(
         problem=problem,
         row=row,
         memory=memory,
-        alpha=_step_size("alpha", alpha, exact, dtype, zero=True),
-        beta=_step_size("beta", beta, exact, dtype, zero=False),
+        alpha=_step_size("alpha", alpha, exact, dtype),
+        beta=_step_size("beta", beta, exact, dtype),
         proximal=run_number("proximal weight", row.proximal, exact),
         server_rate=run_number("server_rate", row.server_rate, exact),
         scale=run_number("memory scale", memory.scale if memory is not None else 0, exact),
         L=run_number("L", problem.constants["L"].value, exact),
         memory_share=_memory_share(problem, memory),
-        local_steps=at_least("local_steps", local_steps, 1),
-        rounds=rounds,
-        replicas=replicas,
-        seed=at_least("seed", seed, 0),
+        local_steps=int(local_steps),
+        rounds=int(rounds),
+        replicas=int(replicas),
+        seed=int(seed),
         diagnostics=level,
         framework=framework(problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=level > 1),
-        first_replica=at_least("first_replica", first_replica, 0),
+        first_replica=int(first_replica),
         mode=mode,
         dtype=dtype,
-        every=at_least("every", every, 1),
+        every=int(every),
         recorded=recorded_columns(absent),
         absent=absent,
         chosen=columns is not None,
         iterates=iterates,
         engine=engine,
-        threads=None if threads is None else at_least("threads", threads, 1),
+        threads=None if threads is None else int(threads),
     )
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
@@ -225,12 +221,6 @@ def simulate(
     if throw:
         trace.raise_if_diverged()
     return trace
-
-
-def _check_names(**chosen: str) -> None:
-    for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
-        if not isinstance(value, str) or value not in known:
-            raise UnknownName(f"{what} {quoted(value)} is unknown: use one of {', '.join(known)}")
 
 
 def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
@@ -311,8 +301,6 @@ def _check_problem(problem: Problem) -> None:
 
 
 def _check_plan(plan: Plan) -> None:
-    if plan.seed >= 1 << 63:
-        raise InvalidInput(f"seed is {plan.seed}: use an integer below 2^63")
     if plan.first_replica + plan.replicas > 1 << 32:
         raise InvalidInput(
             f"replicas is {plan.replicas}"
@@ -367,10 +355,7 @@ def _memory_share(problem: Problem, memory: Memory | None) -> Any:
     return share if problem.exact else float(share)
 
 
-def _step_size(name: str, value: Any, exact: bool, dtype: str, *, zero: bool) -> Any:
-    if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
-        wanted = "not negative" if zero else "positive"
-        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is {wanted}")
+def _step_size(name: str, value: Any, exact: bool, dtype: str) -> Any:
     if not exact and 0 < value < np.finfo(dtype).tiny:
         floats, smallest = ("floats", "1e-300") if dtype == DTYPES[0] else (f"{dtype} numbers", "1e-37")
         raise InvalidInput(f"{name} is {value!r}, which {floats} hold with few digits only: use at least {smallest}")

@@ -56,10 +56,13 @@ def run(path: Path, content: bytes, name: str) -> ModuleType:
     here = ""
     with suppress(OSError):
         here = os.getcwd()
-    known = dict(vars(builtins))
+    known, process = dict(vars(builtins)), os.getpid()
     try:
         exec(code, module.__dict__)
     finally:
+        if os.getpid() != process:
+            # The file has forked: one goes on.
+            os._exit(0)
         # What it puts in place of Python's own functions is for its own statements.
         vars(builtins).update(known)
         # Names of files are meant from where the command was called.

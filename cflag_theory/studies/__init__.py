@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from cflag_theory.public import names
 
-_HOME = {
-    "instance_rate": "rates.instances",
-    "rate": "rates.past_task",
-    "Rate": "rates.past_task",
-    "RateCase": "rates.families",
-    "rate_family": "rates.families",
-    "read_results": "sweeps.store",
-    "cfl_step_sizes": "stepsize.cfl_conditions",
-    "bridge_report": "bridge_results.report",
-    "adaptive_study": "forgetting.adaptive_rates",
-    "forgetting_study": "forgetting.heterogeneity",
-    "nqm_study": "nqm.table3",
-    "task_study": "forgetting.tasks",
-    "estimate_constants": "stepsize.estimates",
-    "sharp": "worst_cases.constants",
-    "step_sizes": "stepsize.conditions",
-    "sweep": "sweeps.sweep",
-}
-__all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __all__ = names(
+    __name__,
+    {
+        "rates.instances": "instance_rate",
+        "rates.past_task": "rate Rate",
+        "rates.families": "RateCase rate_family",
+        "sweeps.store": "read_results",
+        "stepsize.cfl_conditions": "cfl_step_sizes",
+        "bridge_results.report": "bridge_report",
+        "forgetting.adaptive_rates": "adaptive_study",
+        "forgetting.heterogeneity": "forgetting_study",
+        "nqm.table3": "nqm_study",
+        "forgetting.tasks": "task_study",
+        "stepsize.estimates": "estimate_constants",
+        "worst_cases.constants": "sharp",
+        "stepsize.conditions": "step_sizes",
+        "sweeps.sweep": "sweep",
+    },
+)

@@ -31,7 +31,8 @@ from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import CflagError
 from cflag_theory.files import not_private, private_folder, write_text
-from cflag_theory.reading import MOST_TEXT, TABLE, WORD, one_of, opened, unfit
+from cflag_theory.public import one_of
+from cflag_theory.reading import MOST_TEXT, TABLE, WORD, opened, unfit
 from cflag_theory.verify.evidence import Point, applies, prove
 from cflag_theory.verify.verdict import PROVING, REFUTES, REFUTING, SUPPORTS, UNDECIDED, Evidence
 

@@ -109,6 +109,9 @@ def drawn(draw: random.Random) -> tuple[tuple[str, ...], str, tuple[int, ...]]:
     else:
         content, wrong = STEP.format(before=text, within=within), False
     codes = (2,) if lost else (1,) if wrong else (0,)
+    if "sympy.Add" in text and "x - x" in content and not lost:
+        # Its formula is not its function: no verdict is as right as the right one.
+        codes = (*codes, 2)
     if lost and command == "simulate" and "KeyboardInterrupt" in content:
         codes = (130,)
     if command == "simulate" and not lost:

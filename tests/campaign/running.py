@@ -220,6 +220,8 @@ def _surround(folder: Path, how: Mapping[str, Any], output: str) -> None:
             reader, writer = os.pipe()
             os.close(reader)
             os.dup2(writer, handle)
+            # The stream of this process may have been made for a file, in which one can seek.
+            sys.stdout = os.fdopen(os.dup(handle), "w", encoding="utf-8")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tempfile.tempdir = str(folder)

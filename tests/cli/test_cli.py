@@ -264,7 +264,7 @@ RATE = ("rate", *TINY, "--horizons", "4,8", "--replicas", "2", "--E", "1")
         ((*SIMULATE, "--E", "0"), "local_steps is 0: use an integer of at least 1"),
         ((*SIMULATE, "--T", "0"), "rounds is 0: use an integer of at least 1"),
         ((*SIMULATE, "--replicas", "0"), "replicas is 0: use an integer of at least 1"),
-        ((*SIMULATE, "--seed", str(2**63)), f"seed is {2**63}: use an integer below 2^63"),
+        ((*SIMULATE, "--seed", str(2**63)), f"seed is {2**63}: use an integer of at least 0, below 2^63"),
         ((*SIMULATE, "--alpha", "-1"), "alpha is -1.0: use a finite number that is not negative"),
         (
             (*SIMULATE, "--algorithm", "fedavg", "--alpha", "1"),

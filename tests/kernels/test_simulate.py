@@ -300,7 +300,7 @@ def test_a_start_without_finite_values_is_refused():
         ({"algorithm": "fedavg"}, InvalidInput, "'fedavg' has no memory step"),
         ({"alpha": -0.1}, InvalidInput, "alpha is -0.1: use a finite number that is not negative"),
         ({"alpha": math.nan}, InvalidInput, "alpha is nan"),
-        ({"beta": 0}, InvalidInput, "beta is 0: use a finite number that is positive"),
+        ({"beta": 0}, InvalidInput, "beta is 0: use a finite positive number"),
         ({"beta": math.inf}, InvalidInput, "beta is inf"),
         ({"beta": "0.1"}, InvalidInput, "beta is '0.1'"),
         ({"beta": True}, InvalidInput, "beta is True"),
@@ -310,7 +310,7 @@ def test_a_start_without_finite_values_is_refused():
         ({"replicas": 0}, InvalidInput, "replicas is 0"),
         ({"threads": 0}, InvalidInput, "threads is 0"),
         ({"seed": -1}, InvalidInput, "seed is -1"),
-        ({"seed": 1 << 63}, InvalidInput, "use an integer below 2"),
+        ({"seed": 1 << 63}, InvalidInput, "seed is 9223372036854775808: use an integer of at least 0, below 2"),
         ({"orders": np.zeros((5, 3, 4), dtype=int)}, InvalidInput, "engine='reference'"),
         ({"orders": np.zeros((4, 3, 4), dtype=int), "engine": "reference"}, InvalidInput, r"shape \(5, 3, 4\)"),
         ({"orders": np.full((5, 3, 4), 4), "engine": "reference"}, InvalidInput, "does not have"),
@@ -335,11 +335,11 @@ def test_bad_problems_and_memories():
     [
         ("fedsgd", {}, UnknownName, "use one of c_flag"),
         ("fedprox", {"mu": 1}, UnknownName, "no field 'mu'"),
-        ("fedprox", {"proximal": -1}, InvalidInput, "proximal weight is -1"),
+        ("fedprox", {"proximal": -1}, InvalidInput, "proximal is -1"),
         ("fedavg", {"server_rate": 0}, InvalidInput, "server_rate is 0"),
         ("fedavg", {"estimator": "exact"}, UnknownName, "use one of full, stochastic, delayed"),
         ("fedavg", {"correction": "svrg"}, UnknownName, "use one of none, tracking, control"),
-        ("fedavg", {"memory": uniform(1)}, InvalidInput, "pass the Memory to simulate"),
+        ("fedavg", {"memory": uniform(1)}, InvalidInput, "use True or False"),
     ],
 )
 def test_bad_rows(name, overrides, error, message):

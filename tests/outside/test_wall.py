@@ -153,6 +153,7 @@ ENDS = {
     "sys.exit in a step": ("", "sys.exit(0)", 2, "line 5: SystemExit: leave out what ends Python"),
     "killed": ("", "os.kill(os.getpid(), 9)", 2, "was killed before there was a result"),
     "crashed": ("ctypes.string_at(0)", "pass", 2, "was ended by SIGSEGV"),
+    "two processes without memory": ("os.fork(); bytearray(10**13)", "pass", 2, "not enough memory"),
     "descriptors are closed": ("os.closerange(0, 50); os.chdir('/')", "pass", 0, ""),
     "an error without words": (
         "class E(Exception):\n    def __str__(self): raise self\nraise E",

@@ -33,7 +33,7 @@ def path_of(root: str | Path) -> Path:
 def as_folder(root: str | Path) -> Path:
     """`root` as the path of a folder that exists."""
     folder = path_of(root)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise DataError(f"{folder} is not a folder: name the folder that the data lie in")
     return folder
 

@@ -13,12 +13,45 @@ from cflag_theory.bridge.measures.metrics import as_accuracy
 from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.reading import LIST, TABLE, WORD, of_kind, read_record, unfit
+from cflag_theory.public import Rule, one_of
+from cflag_theory.reading import (
+    ANY,
+    NUMBER,
+    TABLE,
+    TRUTH,
+    WORD,
+    WORDS,
+    Each,
+    Form,
+    Maybe,
+    integer,
+    numbers,
+    read_record,
+    unfit,
+)
 
 FORMAT = "cflag-theory bridge results 2"
 FILE = "results.json"
-_NUMBERS = {"seconds": of_kind(float, "a number"), "rounds_done": of_kind(int, "an integer")}
-_RULES = {"before": LIST, "columns": TABLE, "status": WORD, "message": WORD, **_NUMBERS}
+#: A number a round, or a list of one a client; all rounds have as many.
+COLUMN = Rule(
+    lambda value: type(value) is list and _are_rounds(value), "a list of numbers, or of lists of them", like="round"
+)
+_RUN: Form = {
+    "method": one_of(*ALL_NAMES),
+    "seed": integer(0),
+    "mode": Maybe(WORD),
+    "options": TABLE,
+    "accuracy": [numbers("task")],
+    "before": numbers("task"),
+    "columns": Each(COLUMN),
+    "rounds_done": integer(0),
+    "status": one_of("OK", "DIVERGED", "RUNNING"),
+    "message": WORD,
+    "seconds": NUMBER,
+    "gradients": integer(0),
+    "communicated": integer(0),
+}
+_FORM: dict[str, Form] = {"settings": TABLE, "notes": WORDS, "complete": TRUTH, "runs": [_RUN]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,25 +171,22 @@ def read_results(folder: Path | str) -> dict[str, Any]:
         There is none, or it is damaged or of another version.
     """
     path = Path(folder) / FILE
-    rules, again = {"settings": TABLE, "runs": LIST}, "run again, which writes it anew"
-    found = read_record(path, FORMAT, rules, what="results", by="cflag bridge", again=again)
+    again = "run again, which writes it anew"
+    found = read_record(path, FORMAT, _FORM, what="results", by="cflag bridge", again=again)
     try:
-        _check(found)
-    except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        settings = run_settings(found["settings"])
+        if wrong := unfit(found["settings"], dict.fromkeys(settings.to_json(), ANY)):
+            raise InvalidInput(f"settings: see {wrong}")
+        for run in found["runs"]:
+            if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
+                raise InvalidInput(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
+    except InvalidInput as error:
         raise DataError(f"{path} is damaged ({error}): {again}") from error
     return found
 
 
-def _check(found: Mapping[str, Any]) -> None:
-    """Raise whatever it may be that makes it no result."""
-    settings = run_settings(found["settings"])
-    for key in settings.to_json():
-        if key not in found["settings"]:
-            raise ValueError(f"its settings lack {key}")
-    for run in found["runs"]:
-        if run["method"] not in ALL_NAMES or type(run["seed"]) is not int:
-            raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is not a pair of a method and a seed")
-        if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
-            raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
-        if wrong := unfit(run, _RULES):
-            raise ValueError(f"{run['method']} with seed {run['seed']}: see {wrong}")
+def _are_rounds(column: list[Any]) -> bool:
+    rows = [row if type(row) is list else [row] for row in column]
+    return len({len(row) for row in rows}) <= 1 and all(
+        one is None or type(one) in (int, float) for row in rows for one in row
+    )

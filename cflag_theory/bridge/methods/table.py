@@ -18,6 +18,7 @@ from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import ADAM, OPTIONS, Work
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.public import quoted
 
 _KINDS: tuple[type[Method], ...] = (
     *(CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing),
@@ -83,9 +84,9 @@ def make_method(
     )
     if name not in _OPTIONS:
         if options is not None:
-            raise InvalidInput(f"method {name!r} has no options and was given {options!r}: leave them out")
+            raise InvalidInput(f"method {name!r} has no options and was given {quoted(options)}: leave them out")
         return METHODS[name](work)
     options = _OPTIONS[name]() if options is None else options
     if type(options) is not _OPTIONS[name]:
-        raise InvalidInput(f"options of {name!r} are {options!r}: pass {_OPTIONS[name].__name__}")
+        raise InvalidInput(f"options of {name!r} are {quoted(options)}: pass {_OPTIONS[name].__name__}")
     return METHODS[name](work, options)

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import torch
 from torch import Tensor
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +50,11 @@ class Samples(Protocol):
 
     def batch(self, positions: np.ndarray | Tensor | slice) -> Batch:
         """The samples at these positions."""
+
+
+def as_device(device: torch.device | str) -> torch.device:
+    """The device of this name."""
+    try:
+        return torch.device(device)
+    except RuntimeError as error:
+        raise InvalidInput(f"device {quoted(device)} is none of torch's: use cpu, or one that torch finds") from error

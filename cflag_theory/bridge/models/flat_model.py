@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
-from cflag_theory.bridge.models.batch import Batch, Loss, Samples
+from cflag_theory.bridge.models.batch import Batch, Loss, Samples, as_device
 from cflag_theory.bridge.models.compiled import Compiled
 from cflag_theory.bridge.models.graphs import Graphs
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
@@ -386,7 +386,7 @@ def make_model(
         build,
         loss=loss,
         dtype=dtype,
-        device=torch.device(device),
+        device=as_device(device),
         channels_last=channels_last,
         autocast=autocast,
         compiled=compiled,

@@ -10,7 +10,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
 from cflag_theory.errors import InvalidInput
-from cflag_theory.reading import TRUTH, WORD, Rule, integer, is_number, of_kind, one_of
+from cflag_theory.public import Rule, one_of, quoted
+from cflag_theory.reading import TRUTH, WORD, integer, is_number, of_kind
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
 METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
@@ -136,7 +137,7 @@ def check_setting(name: str, value: Any) -> None:
     if value is None and name in OPTIONAL:
         return
     if not RULES[name].fits(value):
-        raise WrongSetting((name,), f"{name} is {value!r}: use {RULES[name].wanted}")
+        raise WrongSetting((name,), f"{name} is {quoted(value)}: use {RULES[name].wanted}")
 
 
 _TYPES = {

@@ -20,6 +20,7 @@ from cflag_theory.bridge.settings.rules import (
     rules_of,
 )
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import quoted
 
 _PAPER = {
     "mode": "paper",
@@ -230,7 +231,7 @@ class RunSettings:
         kinds = options_of(self.protocol)
         for name, options in self.options.items():
             if name not in kinds or not isinstance(options, kinds[name]):
-                raise WrongSetting((name,), f"options of {name!r} are {options!r}: use {_of_methods(kinds)}")
+                raise WrongSetting((name,), f"options of {name!r} are {quoted(options)}: use {_of_methods(kinds)}")
         whole = {
             name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in kinds.items()
         }
@@ -357,16 +358,15 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
 
 def _check_options(method: str, kind: type, given: Any) -> None:
     if not isinstance(given, Mapping):
-        raise WrongSetting((method,), f"{method} is {given!r}: write a table [{method}] of its options")
+        raise WrongSetting((method,), f"{method} is {quoted(given)}: write a table [{method}] of its options")
     rules = rules_of(kind)
     for name, value in given.items():
         if name not in rules:
             raise WrongSetting(
                 (method, name), f"the key {name!r} is unknown in [{method}]: use {', '.join(rules) or 'no key'}"
             )
-        fits, wanted = rules[name]
-        if not fits(value):
-            raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {wanted}")
+        if not rules[name].fits(value):
+            raise WrongSetting((method, name), f"{method}.{name} is {quoted(value)}: use {rules[name].wanted}")
         try:
             kind(**{name: value})
         except InvalidInput as error:

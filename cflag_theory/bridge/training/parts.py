@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from cflag_theory.bridge.measures.meters import local_steps_of, row_of, trace_of
-from cflag_theory.bridge.measures.results import PartResult
+from cflag_theory.bridge.measures.results import COLUMN, PartResult
 from cflag_theory.bridge.measures.round_numbers import Known, measured, round_numbers
 from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
@@ -29,6 +29,7 @@ from cflag_theory.bridge.training.exemplars import Exemplars
 from cflag_theory.bridge.training.exports import BEST, LAST, RoundLines, board, model_file, show, write_model
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
+from cflag_theory.public import require_fields
 
 RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"
 #: Called after every round by keyword: method, seed, task, round (of the task), overall, total; only task is from 0.
@@ -75,7 +76,7 @@ class Record:
     #: A row for each task learned.
     accuracy: list[list[float]] = field(default_factory=list)
     #: By round, over all tasks. "ifo_calls" of a task's last round has what the end of the task took, once it is done.
-    columns: dict[str, list[Any]] = field(default_factory=dict)
+    columns: dict[str, Annotated[list[Any], COLUMN]] = field(default_factory=dict)
     #: The largest number of local steps of a client in a round of this task.
     local_steps: int = 0
     seconds: float = 0.0
@@ -83,9 +84,9 @@ class Record:
 
     def checked(self, tasks: int) -> Record:
         """The record itself, if it is one of a run of so many tasks."""
+        require_fields(self)
         rows = [self.before, *self.accuracy]
-        numbers = all(isinstance(value, int | float) for row in rows for value in row)
-        if not numbers or any(len(row) != tasks for row in rows if row) or len(self.accuracy) > tasks:
+        if any(len(row) != tasks for row in rows if row) or len(self.accuracy) > tasks:
             raise ValueError(f"its accuracies are not rows of {tasks} numbers")
         if not 0 <= self.task <= tasks or min(self.number, self.local_steps, self.seconds) < 0:
             raise ValueError("it counts below 0 or beyond the tasks")

@@ -23,7 +23,8 @@ from cflag_theory.cli.shell import (
 )
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
-from cflag_theory.reading import WORD, Rule, one_of, read_json, unfit
+from cflag_theory.public import Rule, one_of
+from cflag_theory.reading import WORD, read_json, unfit
 
 if TYPE_CHECKING:
     from cflag_theory.claims.book import Book

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from cflag_theory.cli.documents import in_markdown
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.published import Finding, deviation
 from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Cell, Report
@@ -134,7 +135,7 @@ def report_page(found: Report) -> str:
         lines += ["", f"## {title}", "", f"| {' | '.join(_HEAD)} |", f"|{'---|' * len(_HEAD)}"]
         lines += [f"| {' | '.join((*_row(cell), cell.verdict))} |" for cell in cells]
     if found.notes:
-        lines += ["", "Not compared, or left out:", "", *(f"- {note}" for note in found.notes)]
+        lines += ["", "Not compared, or left out:", "", *(f"- {in_markdown(note)}" for note in found.notes)]
     lines += ["", "## The printed numbers compared with each other", "", *finding_lines(found), ""]
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cflag_theory.cli.documents import in_markdown
 from cflag_theory.cli.tables.bridge import PAIRS, cost, name_of, p_words, pair_table
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.evolving import BEST, MethodRounds, RoundsSummary
@@ -43,7 +44,8 @@ def page(runs: Runs) -> str:
     runs : sequence of (name, summary)
         In the order of the page; the first run with C-FLAG is the one that its variants are compared with.
     """
-    tasks, rounds = _by_kind(runs)
+    # Names are those of the user's folders.
+    tasks, rounds = _by_kind([(in_markdown(name), one) for name, one in runs])
     lines = ["# Methods compared", "", _WORDS]
     if tasks:
         lines += ["", "## Tasks one after another", ""]
@@ -117,7 +119,7 @@ def _tasks(runs: Sequence[tuple[str, Summary]]) -> list[str]:
         lines += _table(head, [_method(each, one) for each in one.methods])
         if one.pairs:
             lines += ["", f"{PAIRS}, by Holm's correction over all of them:", "", *_table(*pair_table(one))]
-        lines += ["", *(f"- {note}" for note in one.notes)] if one.notes else []
+        lines += ["", *(f"- {in_markdown(note)}" for note in one.notes)] if one.notes else []
     return lines
 
 
@@ -146,7 +148,7 @@ def _rounds(runs: Sequence[tuple[str, RoundsSummary]]) -> list[str]:
     lines = []
     for name, one in runs:
         lines += ["", f"### {name}", "", f"{one.title}. {one.rounds} rounds.", "", *_table(*table(one))]
-        lines += ["", *(f"- {note}" for note in one.notes)] if one.notes else []
+        lines += ["", *(f"- {in_markdown(note)}" for note in one.notes)] if one.notes else []
     return lines
 
 

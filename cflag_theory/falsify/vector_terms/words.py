@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.sorts import Sort, name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
 from cflag_theory.falsify.vector_terms.draws import mean_of
+from cflag_theory.public import Number
 
 #: So often a file may declare one name in different ways.
 _MOST = 200
@@ -69,7 +70,13 @@ def sequence(name: str, **sign: bool) -> Any:
 
 
 def function(
-    name: str, *, smooth: Any = None, convex: bool = False, mu: Any = None, lower: Any = None, latex: str | None = None
+    name: str,
+    *,
+    smooth: Number | sp.Expr | None = None,
+    convex: bool = False,
+    mu: Number | sp.Expr | None = None,
+    lower: Number | sp.Expr | None = None,
+    latex: str | None = None,
 ) -> Any:
     """A differentiable function: f(x) is its value, f.grad(x) its gradient, f[i] a member of a family.
 
@@ -97,7 +104,7 @@ def least(over: Any, count: Any, expr: Any) -> Any:
     return Least(over, count, sp.sympify(expr))
 
 
-def mean(name: str, over: Any) -> Any:
+def mean(name: str, over: sp.Symbol) -> Any:
     """A mean over an index, with non-negative weights that sum to one, or an expectation; call it with its argument."""
     return _first_free(name, operators.mean_over, over)
 

@@ -11,7 +11,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.cfl.drifts import INDEPENDENT, NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import ALL, FRESH, KINDS, POINTER, SUBSETS, Windows, fresh, pointer, subsets
-from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.glm import random_glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import quadratic
@@ -198,7 +198,8 @@ def random_evolving(
 def _eigenvalues(d: int, L: Any, mu: Any, spectrum: str, random: np.random.Generator) -> Array:
     if spectrum not in SPECTRA:
         raise UnknownName(f"spectrum {spectrum!r} is unknown: use one of {', '.join(SPECTRA)}")
-    if not (is_finite_real(L) and is_finite_real(mu) and 0 <= mu <= L and L > 0):
+    L, mu = float(L), float(mu)
+    if not (math.isfinite(L) and 0 <= mu <= L and L > 0):
         raise InvalidInput(f"mu is {mu!r} and L is {L!r}: use numbers with 0 <= mu <= L and L > 0")
     if spectrum == "geometric" and mu == 0:
         raise InvalidInput("a geometric spectrum has no eigenvalue 0: use mu > 0 or another spectrum")

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.public import NotNegative, one_of, require_fields
 
 # Isotropic Gaussian vectors, or plus or minus one coordinate drawn at random, which is rational.
 NORMAL, SIGNS = LAWS = ("normal", "sign")
@@ -62,29 +63,20 @@ class Drift:
         A dial outside its range, or one that the correlation does not read.
     """
 
-    G: Any = 0
-    B: Any = 0
-    D: Any = 0
-    A: Any = 0
-    sigma: Any = 0
-    law: str = NORMAL
-    correlation: str = INDEPENDENT
-    F: Any = 0
-    C: Any = 0
-    alpha: Any = 0
+    G: NotNegative = 0
+    B: NotNegative = 0
+    D: NotNegative = 0
+    A: NotNegative = 0
+    sigma: NotNegative = 0
+    law: Annotated[str, one_of(*LAWS)] = NORMAL
+    correlation: Annotated[str, one_of(*CORRELATIONS)] = INDEPENDENT
+    F: NotNegative = 0
+    C: NotNegative = 0
+    alpha: NotNegative = 0
     stateless: bool = False
 
     def __post_init__(self) -> None:
-        if self.law not in LAWS:
-            raise UnknownName(f"law {self.law!r} is unknown: use one of {', '.join(LAWS)}")
-        if self.correlation not in CORRELATIONS:
-            raise UnknownName(f"correlation {self.correlation!r} is unknown: use one of {', '.join(CORRELATIONS)}")
-        for name in NUMBERS:
-            value = getattr(self, name)
-            if not (is_finite_real(value) and value >= 0):
-                raise InvalidInput(f"{name} is {value!r}: use a finite number that is not negative")
-        if not isinstance(self.stateless, bool):
-            raise InvalidInput(f"stateless is {self.stateless!r}: use True or False")
+        require_fields(self)
         if self.correlation != COMMON and (self.F or self.C):
             raise InvalidInput(f"F = {self.F} and C = {self.C} belong to Assumption 6: use correlation='common'")
         if self.correlation != GEOMETRIC and self.alpha:
@@ -98,7 +90,7 @@ class Drift:
 
 
 #: The fields of `Drift` that hold numbers.
-NUMBERS = tuple(field.name for field in fields(Drift) if field.type == "Any")
+NUMBERS = tuple(field.name for field in fields(Drift) if field.type == "NotNegative")
 
 
 def fill_vector(

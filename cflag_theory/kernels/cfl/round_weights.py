@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.numbers import Array, is_integer
+from cflag_theory.public import Count, NotNegative, Number, one_of, require_fields
 
 #: The dials that each scheme reads.
 SCHEMES: dict[str, tuple[str, ...]] = {
@@ -70,27 +71,25 @@ class RoundWeights:
     no negative weight. If D2 = 0 (or F2 >= D2) and R2 > 0 all weight is on round t, the limit of the formula.
     """
 
-    scheme: str
-    D2: Any = 0
-    R2: Any = 0
-    F2: Any = 0
-    alpha: Any = 0
-    given: Sequence[Sequence[Any]] | None = None
-    window: int | None = None
+    scheme: Annotated[str, one_of(*SCHEMES)]
+    D2: NotNegative = 0
+    R2: NotNegative = 0
+    F2: NotNegative = 0
+    alpha: NotNegative = 0
+    given: Sequence[Sequence[Number]] | None = None
+    #: None keeps all rounds.
+    window: Count | None = None
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise UnknownName(f"scheme {self.scheme!r} is unknown: use one of {', '.join(map(repr, SCHEMES))}")
+        require_fields(self)
         for name in ("D2", "R2", "F2", "alpha"):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
+            object.__setattr__(self, name, _number(getattr(self, name)))
             if getattr(self, name) != 0 and name not in SCHEMES[self.scheme]:
                 raise InvalidInput(
                     f"{name} is {getattr(self, name)} and round weights {self.scheme!r} do not read it: leave it out"
                 )
         if not self.alpha < 1:
             raise InvalidInput(f"alpha is {self.alpha}: Assumption 7 needs alpha below 1")
-        if self.window is not None and not (is_integer(self.window) and self.window >= 1):
-            raise InvalidInput(f"window is {self.window!r}: use an integer of at least 1, or None to keep all rounds")
         if self.scheme in _OPTIMAL and self._variance() == 0 and self.R2 == 0:
             drift = f"D2 is {self.D2} and F2 is {self.F2}" if self.F2 else f"D2 is {self.D2}"
             raise InvalidInput(
@@ -212,10 +211,8 @@ class _Solution(NamedTuple):
     current: Any
 
 
-def _number(name: str, value: Any) -> Any:
-    """`value` as `Fraction` if it is exact, else as a float; refused if negative or not finite."""
-    if not is_finite_real(value) or value < 0:
-        raise InvalidInput(f"{name} is {value!r}: use a finite number of at least 0")
+def _number(value: Any) -> Any:
+    """`value` as `Fraction` if it is exact, else as a float."""
     return Fraction(value) if isinstance(value, numbers.Rational) else float(value)
 
 
@@ -223,10 +220,7 @@ def _rows(given: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     """The rows as tuples of `Fraction` or float, each of its own length and of sum one."""
     rows: list[tuple[Any, ...]] = []
     for t, row in enumerate(given, start=1):
-        wrong = [value for value in row if not is_finite_real(value)]
-        if wrong:
-            raise InvalidInput(f"the weights given for round {t} hold {wrong[0]!r}: use finite numbers")
-        rows.append(tuple(Fraction(v) if isinstance(v, numbers.Rational) else float(v) for v in row))
+        rows.append(tuple(map(_number, row)))
         total: Any = sum(rows[-1])
         exact = all(isinstance(value, Fraction) for value in rows[-1])
         if len(row) != t or abs(total - 1) > (0 if exact else 1e-12):

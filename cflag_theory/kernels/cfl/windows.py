@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-import numpy as np
-
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.draws import below, lane, words
 from cflag_theory.kernels.numbers import Ints
+from cflag_theory.public import Whole, one_of, require_fields
 
 ALL, POINTER, SUBSETS, FRESH = KINDS = ("all", "pointer", "subsets", "fresh")
 # The compiled loop knows kinds by their positions.
@@ -32,14 +32,13 @@ class Windows:
         Subsets of a client's data ("subsets").
     """
 
-    kind: str = ALL
-    size: int = 0
-    shift: int = 0
-    count: int = 0
+    kind: Annotated[str, one_of(*KINDS)] = ALL
+    size: Whole = 0
+    shift: Whole = 0
+    count: Whole = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UnknownName(f"windows of kind {self.kind!r} are unknown: use one of {', '.join(KINDS)}")
+        require_fields(self)
         for name, read, smallest in (
             ("size", (POINTER, FRESH), 1),
             ("shift", (POINTER,), 0),
@@ -47,8 +46,8 @@ class Windows:
         ):
             value = getattr(self, name)
             if self.kind in read:
-                if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < smallest:
-                    raise InvalidInput(f"{name} of the windows is {value!r}: use an integer of at least {smallest}")
+                if value < smallest:
+                    raise InvalidInput(f"{name} of the windows is {value}: use an integer of at least {smallest}")
             elif value != 0:
                 raise InvalidInput(f"{name} is not a dial of windows of kind {self.kind!r}: leave it out")
 

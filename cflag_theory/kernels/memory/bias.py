@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET, Memory, check_kept
-from cflag_theory.kernels.numbers import Array, Ints, require_kind
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import EXACT, INFINITE, MEASURED, UPPER_BOUND, Components, Constant, Problem
 
 
@@ -124,8 +124,6 @@ def client_means(part: Components, d: int) -> Array:
 def _check(
     problem: Problem, memory: Memory, chosen: Sequence[ArrayLike] | None, client: int | None
 ) -> list[Ints] | None:
-    require_kind("the problem", problem, Problem, "pass one of make_problem")
-    require_kind("memory", memory, Memory, "pass one, such as uniform(5)")
     if client is not None and not 0 <= client < problem.clients:
         raise InvalidInput(f"client {client} does not exist: use 0 to {problem.clients - 1}")
     if memory.kind == ROTATION and problem.dimension < 2:

@@ -9,15 +9,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
 from cflag_theory.kernels.problems.problem import Problem
+from cflag_theory.public import NotNegative, Number, Whole, one_of, quoted, require_fields
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 
@@ -42,22 +43,17 @@ class Memory:
         The components of each client, as indices into all past components ("given").
     """
 
-    kind: str
-    size: int = 0
+    kind: Annotated[str, one_of(*KINDS)]
+    size: Whole = 0
     redraw: bool = False
-    scale: Any = 0
-    angle: float = math.pi / 2
+    scale: NotNegative = 0
+    angle: Number = math.pi / 2
     kept: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UnknownName(f"memory kind {self.kind!r} is unknown: use one of {', '.join(KINDS)}")
+        require_fields(self)
         if self.kind in (SUBSET, BALANCED):
             object.__setattr__(self, "size", at_least("memory size", self.size, 1))
-        if not is_finite_real(self.scale) or self.scale < 0:
-            raise InvalidInput(f"memory scale is {quoted(self.scale)}: it is sqrt(m), finite and not negative")
-        if not is_finite_real(self.angle):
-            raise InvalidInput(f"rotation angle is {quoted(self.angle)}: use a finite number of radians")
         if (self.kind == GIVEN) != (len(self.kept) > 0):
             raise InvalidInput(f"memory {self.kind!r} with kept = {self.kept}: use given(...), one sequence a client")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.objective import mean_gradient, mean_value
 from cflag_theory.kernels.problems.problem import MEASURED, STATED, Components, Constant
 
@@ -74,8 +74,6 @@ def smoothness(tasks: Sequence[Components], start: Array, *, L: Any, L_component
     for name, value, sums in (("L", L, of_clients), ("L_component", L_component, of_components)):
         if value is None and start.dtype == object:
             raise InvalidInput(f"{name} is missing, and an exact problem needs an exact one: state {name}=")
-        if value is not None and not (is_finite_real(value) and value > 0):
-            raise InvalidInput(f"{name} is {value!r}: use a finite positive number")
         largest = max(_largest_change(part, chosen, start) for part, chosen in sums)
         if value is None:
             words = f"a lower bound: the largest ||grad(x) - grad(y)|| / ||x - y|| at {AROUND} points and {STEPS} steps"

@@ -16,9 +16,10 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.own.files import is_plug_in, load
 from cflag_theory.kernels.own.functions import Function, identity
+from cflag_theory.public import Number, Positive
 
 #: Places at which phi and phi' are compared and |phi''| is measured.
 PLACES = np.concatenate([np.linspace(-8, 8, 1025), [sign * 2.0**k for k in range(4, 9) for sign in (-1, 1)]])
@@ -86,8 +87,8 @@ def own_potential(
     slope: Callable[[Any], Any],
     curvature: Callable[[Any], Any] | None = None,
     *,
-    bound: Any = None,
-    lower: Any = None,
+    bound: Positive | None = None,
+    lower: Number | None = None,
     bounded: bool = False,
     margin: bool = False,
     name: str | None = None,
@@ -117,9 +118,6 @@ def own_potential(
         contradict.
     """
     parts = {"value": value, "slope": slope} | ({} if curvature is None else {"curvature": curvature})
-    for what, part in parts.items():
-        if not callable(part):
-            raise InvalidInput(f"{what} is {part!r}: pass a function of a number")
     functions = {what: Function(what, part) for what, part in parts.items()}
     phi, phi1 = _values(functions["value"]), _values(functions["slope"])
     _compare(functions["value"], functions["slope"], phi1)
@@ -128,13 +126,11 @@ def own_potential(
     order = np.argsort(PLACES)
     with np.errstate(all="ignore"):
         measured = float((abs(np.diff(phi1[order])) / np.diff(PLACES[order])).max())
-    if bound is not None and not (is_finite_real(bound) and bound > 0):
-        raise InvalidInput(f"bound is {bound!r}: use a finite positive number")
     if bound is not None and measured > float(bound) * (1 + 1e-6):
         raise InvalidInput(f"bound is stated as {bound} and two slopes need {measured:.6g}: state at least that")
     if bound is None and measured <= 0:
         raise InvalidInput("slope is constant, so that phi'' cannot be measured: state bound=")
-    if lower is not None and not (is_finite_real(lower) and lower <= phi.min()):
+    if lower is not None and lower > phi.min():
         raise InvalidInput(f"lower is {lower!r} and value falls to {phi.min():.6g}: state a number below")
     return Potential(
         name=name or str(getattr(value, "__name__", "own")),

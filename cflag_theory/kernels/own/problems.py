@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import QUADRATIC
-from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.checks import check_gradients, smoothness
 from cflag_theory.kernels.own.functions import Function, identity, shown
 from cflag_theory.kernels.problems.objective import values
@@ -26,6 +26,7 @@ from cflag_theory.kernels.problems.validation import (
     run_number,
     validate,
 )
+from cflag_theory.public import Number, Positive, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,9 @@ def finite_sum(
     past: Sequence[Any],
     current: Sequence[Any],
     start: ArrayLike,
-    L: Any = None,
-    L_component: Any = None,
-    lower: Any = None,
+    L: Positive | None = None,
+    L_component: Positive | None = None,
+    lower: Number | None = None,
     p: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     name: str = "own problem",
@@ -120,7 +121,7 @@ def finite_sum(
     weights = client_weights(p, *tasks, exact=exact)
     constants = smoothness(tasks, x, L=L, L_component=L_component)
     if lower is not None:
-        if not is_finite_real(lower) or weights @ values(QUADRATIC, tasks[0], x) < lower:
+        if weights @ values(QUADRATIC, tasks[0], x) < lower:
             raise InvalidInput(f"lower is {lower!r} and f is below it at x_0: state a number that f is never below")
         constants["lower"] = Constant(run_number("lower", lower, exact), STATED, "f is never below it, as stated")
     return validate(
@@ -147,7 +148,7 @@ def _pair(functions: Any) -> tuple[Function, Function]:
         found = [getattr(functions, name, None) for name in ("value", "gradient")]
     if not all(callable(one) for one in found):
         raise InvalidInput(
-            f"functions are {functions!r}: pass the pair (value, gradient), or an object with these two methods"
+            f"functions are {quoted(functions)}: pass the pair (value, gradient), or an object with these two methods"
         )
     return Function("value", found[0]), Function("gradient", found[1])  # type: ignore[arg-type]
 

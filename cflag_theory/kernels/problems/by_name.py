@@ -16,7 +16,7 @@ from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, ran
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory, uniform
-from cflag_theory.kernels.numbers import Array, is_finite_real, require_kind
+from cflag_theory.kernels.numbers import Array, is_integer
 from cflag_theory.kernels.own.files import is_plug_in, load
 from cflag_theory.kernels.own.functions import Function
 from cflag_theory.kernels.own.potentials import OWN, is_rational
@@ -26,6 +26,7 @@ from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic,
 from cflag_theory.kernels.problems.separable import random_separable, separable
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import validate
+from cflag_theory.public import Number, hints_of, require
 from cflag_theory.sizes import require_room
 
 Made = TypeVar("Made")
@@ -121,14 +122,19 @@ def constructor(name: str) -> Callable[..., Problem]:
 
 def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
     """What a constructor makes of these keyword arguments, which are checked first; errors call it `what`."""
-    known = inspect.signature(constructor).parameters
+    known, hints = inspect.signature(constructor).parameters, hints_of(constructor)
     for dial in dials:
         if dial not in known:
             raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known) or 'none'}")
-        _check_kind(dial, dials[dial], known[dial].default)
+    for dial, value in dials.items():
+        if is_integer(value):
+            # Of no more digits than can be written; what is too much for the memory is said below.
+            require(dial, value, Number)
     sizes = {name: one.default for name, one in known.items()} | dict(dials)
     shown = ", ".join(f"{name} = {sizes[name]}" for name in _SIZES if name in sizes)
     require_room(_bytes(constructor, sizes), f"{what} with {shown}", "use smaller ones")
+    for dial, value in dials.items():
+        require(dial, value, hints.get(dial) or _kind_of(known[dial].default))
     try:
         return constructor(**dials)
     # Of NumPy, about shapes that no array can have.
@@ -152,20 +158,9 @@ def _bytes(constructor: Callable[..., Any], dials: Mapping[str, Any]) -> int:
     return int(32 * clients * components * width)
 
 
-def _check_kind(dial: str, value: Any, default: Any) -> None:
-    """Refuse a value of another kind than the dial's default."""
-    if isinstance(default, bool | str):
-        wanted, fits = (
-            ("True or False", isinstance(value, bool))
-            if isinstance(default, bool)
-            else ("a word", isinstance(value, str))
-        )
-    elif isinstance(default, int):
-        wanted, fits = "an integer", isinstance(value, int) and not isinstance(value, bool)
-    else:
-        wanted, fits = "a finite number", is_finite_real(value)
-    if not fits:
-        raise InvalidInput(f"{dial} is {value!r}: give {wanted}")
+def _kind_of(default: Any) -> Any:
+    """What a dial of a user's own function takes, by its default."""
+    return type(default) if isinstance(default, bool | str | int) else Number
 
 
 def to_exact(problem: Problem) -> Problem:
@@ -180,7 +175,6 @@ def to_exact(problem: Problem) -> Problem:
         The potential is not rational, the drifts are normal, or the rows of a separable problem are orthonormal only up
         to rounding.
     """
-    require_kind("the problem", problem, Problem, "pass one of make_problem")
     if problem.exact:
         return problem
     if problem.own:

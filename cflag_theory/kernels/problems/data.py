@@ -18,7 +18,8 @@ from cflag_theory.kernels.problems.columns import Table, read_table
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.table import Reading
-from cflag_theory.kernels.problems.validation import as_size, generator
+from cflag_theory.kernels.problems.validation import generator
+from cflag_theory.public import Count, Number, Whole, taking
 
 #: The losses of z = a.x and y by the name of their potential, for readers.
 _LOSSES = {
@@ -34,13 +35,14 @@ LARGEST = 1e60
 _SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 
 
+@taking
 def load_data(
     source: str | Path,
     *,
     past_classes: Sequence[int | str] | None = None,
     current_classes: Sequence[int | str] | None = None,
-    clients: int = 5,
-    zeta: float = 1.0,
+    clients: Count = 5,
+    zeta: Number = 1.0,
     potential: str | Potential = "cauchy",
     positive: str | Sequence[int | str] | None = None,
     label_column: str | None = None,
@@ -48,7 +50,7 @@ def load_data(
     client_column: str | None = None,
     features_array: str = "features",
     labels_array: str = "labels",
-    seed: int = 0,
+    seed: Whole = 0,
     **reading: Any,
 ) -> Problem:
     """A glm problem with components phi(a.x - y), a = (features, 1): y = +1 for positive classes, else -1, or a number.
@@ -102,7 +104,7 @@ def load_data(
     MissingExtra
         "digits" without scikit-learn.
     """
-    count = as_size("clients", clients)
+    count = int(clients)
     if not 0 < zeta <= 1e12:
         raise InvalidInput(f"zeta is {zeta}: use a number above 0 and at most 1e12")
     if task_column is not None and (past_classes is not None or current_classes is not None):

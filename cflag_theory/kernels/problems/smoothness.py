@@ -26,20 +26,39 @@ _MARGIN = 1 + Fraction(1, 2**30)
 def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
     """Per client (1/n_i) sum of weight * row row^T over its rows; |weight| instead unless `signed`.
 
-    Floats with fewer rows than entries are turned into the span of their rows, which leaves out eigenvalues 0 alone.
+    Where there are fewer rows than entries, only eigenvalues 0 are left out: floats are turned into the span of their
+    rows, and of fractions with one weight the products of rows are taken, which have the other eigenvalues.
     """
+    matrices: list[Array] = []
     if part.rows.dtype == object:
         # A fraction takes 200 bytes and more, and certificates hold a second copy of one matrix.
-        d = part.rows.shape[1]
-        require_room(200 * d * d * (len(part.counts) + 1), f"exact curvature in d = {d}", "use floats or a smaller d")
-    matrices = []
+        clients = [_of_client(part, i) for i in range(len(part.counts))]
+        sides = [
+            min(rows.shape) if _has_gram(rows, weights if signed else abs(weights)) else rows.shape[1]
+            for rows, weights in clients
+        ]
+        words = f"exact curvature of {len(sides)} clients with matrices of up to {max(sides)} rows"
+        require_room(200 * (sum(side * side for side in sides) + max(sides) ** 2), words, "use floats or fewer rows")
     for i, count in enumerate(part.counts.tolist()):
-        span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
-        rows, weights = part.rows[span], part.weights[span]
-        if rows.dtype != object and 0 < len(rows) < rows.shape[1]:
+        rows, weights = _of_client(part, i)
+        weights = weights if signed else abs(weights)
+        if _has_gram(rows, weights):
+            rows, weights = rows.T, weights[:1]
+        elif rows.dtype != object and 0 < len(rows) < rows.shape[1]:
             rows = np.linalg.qr(rows.astype(np.float64).T).R.T
-        matrices.append((rows.T * (weights if signed else abs(weights))) @ rows / count)
+        matrices.append((rows.T * weights) @ rows / count)
     return matrices
+
+
+def _of_client(part: Components, i: int) -> tuple[Array, Array]:
+    """Its rows, and their weights."""
+    span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
+    return part.rows[span], part.weights[span]
+
+
+def _has_gram(rows: Array, weights: Array) -> bool:
+    """Whether products of rows stand for a client's curvature: fractions, fewer than entries, with one weight."""
+    return rows.dtype == object and 0 < len(rows) < rows.shape[1] and len(set(weights.tolist())) == 1
 
 
 def component_matrices(part: Components) -> list[Array]:
@@ -66,9 +85,9 @@ def positive_semidefinite(matrix: Array) -> tuple[bool, bool]:
 
 def certify(name: str, bound: Fraction, matrices: Sequence[Array]) -> bool:
     """Prove in exact arithmetic that no eigenvalue exceeds `bound` in modulus; True if one attains it."""
-    identity = np.array([[Fraction(int(j == k)) for k in range(len(matrices[0]))] for j in range(len(matrices[0]))])
     attained = False
     for matrix in matrices:
+        identity = np.array([[Fraction(int(j == k)) for k in range(len(matrix))] for j in range(len(matrix))])
         for sign in (1, -1):
             holds, singular = positive_semidefinite(bound * identity - sign * matrix)
             if not holds:

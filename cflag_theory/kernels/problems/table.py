@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput, UnknownName
+from cflag_theory.public import Count, require_fields
 from cflag_theory.reading import opened
 from cflag_theory.sizes import require_room
 
@@ -64,13 +65,14 @@ class Reading:
     decimal: str | None = None
     header: str | None = None
     missing: str = "drop"
-    levels: int = 20
+    levels: Count = 20
     target: str | None = None
     features: str | Sequence[str] | None = None
     drop: str | Sequence[str] = ()
     scale: bool = False
 
     def __post_init__(self) -> None:
+        require_fields(self)
         for name in ("features", "drop"):
             words = getattr(self, name)
             if isinstance(words, str):
@@ -81,7 +83,6 @@ class Reading:
             "header": (None, "first", "none"),
             "missing": ("drop", "mean"),
             "target": (None, "classes", "number"),
-            "scale": (False, True),
         }
         for name, known in choices.items():
             if getattr(self, name) not in known:
@@ -89,8 +90,6 @@ class Reading:
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}: use {words}")
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '\r\n"'):
             raise InvalidInput(f"delimiter is {self.delimiter!r}: use one character, tab or space")
-        if isinstance(self.levels, bool) or not isinstance(self.levels, int) or self.levels < 1:
-            raise InvalidInput(f"levels is {self.levels!r}: use an integer of at least 1")
 
     @classmethod
     def of(cls, words: dict[str, Any]) -> Reading:

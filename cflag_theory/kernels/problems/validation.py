@@ -18,9 +18,10 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real, quoted
+from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
+from cflag_theory.public import quoted
 
 
 def has_fractions(*values: ArrayLike | None) -> bool:
@@ -193,7 +194,7 @@ def of_tasks(
 def client_weights(p: ArrayLike | None, past: Components, current: Components, *, exact: bool) -> Array:
     """p as given, or in proportion to the clients' numbers of components."""
     if p is not None:
-        return as_numbers("p", p, (None,), exact=exact)
+        return as_numbers("p", p, (len(past.counts),), exact=exact)
     counts = (past.counts + current.counts).tolist()
     return np.array([Fraction(n, sum(counts)) if exact else n / sum(counts) for n in counts])
 

@@ -136,7 +136,8 @@ def rate(
         m, m_kind, doubt = _bias_constant(problem, memory, L=L, local_steps=local_steps, seed=seed)
     others = row is not None and row != algorithm("c_flag")
     row = row or algorithm("c_flag")
-    alpha = alpha_factor / (L * (1 + m)) if row.memory else 0.0
+    alpha = float(alpha_factor / (L * (1 + m))) if row.memory else 0.0
+    c, power = None if c is None else float(c), float(power)
     if c is None:
         c = 16**power / (12 * L * local_steps) if power else 1 / (60 * L * local_steps)
     start = problem.lower.value
@@ -303,8 +304,8 @@ def _check(*, replicas: int, local_steps: int, seed: int, power: float, alpha_fa
         raise InvalidInput(f"local_steps is {local_steps}: use an integer of at least 1")
     if seed < 0:
         raise InvalidInput(f"seed is {seed}: use an integer of at least 0")
-    if not 0 <= power < math.inf:
-        raise InvalidInput(f"power is {power}: beta = c / T^power needs a finite number of at least 0")
+    if not 0 <= power <= 100:
+        raise InvalidInput(f"power is {power}: beta = c / T^power needs a number from 0 to 100")
     if not 0 < alpha_factor < math.inf:
         raise InvalidInput(f"alpha_factor is {alpha_factor}: alpha = alpha_factor / (L (1 + m)) needs a positive one")
 

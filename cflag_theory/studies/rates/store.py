@@ -14,7 +14,8 @@ from typing import Any
 from cflag_theory.errors import OutputError
 from cflag_theory.files import alone_in, write_text
 from cflag_theory.kernels.engines.codegen.cache import source_hash, versions
-from cflag_theory.reading import NUMBER, TABLE, WORD, Form, Rule, integer, is_number, read_text, unfit
+from cflag_theory.public import Rule
+from cflag_theory.reading import NUMBER, TABLE, WORD, Form, integer, is_number, read_text, unfit
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 
 #: The file in a study's folder.

@@ -13,7 +13,8 @@ from cflag_theory.kernels import Algorithm
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm, algorithm
 from cflag_theory.kernels.own.files import is_plug_in, within
 from cflag_theory.kernels.problems.by_name import constructor
-from cflag_theory.reading import TRUTH, WORD, Rule, integer
+from cflag_theory.public import Rule
+from cflag_theory.reading import TRUTH, WORD, integer
 
 # Makes the error with the line of a place.
 Fail = Callable[[Sequence[str | int], object], CflagError]

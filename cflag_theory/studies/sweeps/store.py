@@ -12,7 +12,8 @@ from typing import Any
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.engines.codegen.cache import versions
-from cflag_theory.reading import LIST, TABLE, WORDS, Rule, integer, read_bytes, read_record
+from cflag_theory.public import Rule
+from cflag_theory.reading import LIST, TABLE, WORDS, integer, read_bytes, read_record
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES

@@ -151,8 +151,8 @@ def test_extreme_floats_stay_finite():
         ("given", {"given": []}, "no rows"),
         ("given", {"given": [[1], [0.5, 0.4]]}, "row 2 .* sum 0.9"),
         ("given", {"given": [[1], [1]]}, "row 2 .* has 1 numbers"),
-        ("given", {"given": [["1"]]}, "hold '1'"),
-        ("given", {"given": [[float("nan")]]}, "hold nan"),
+        ("given", {"given": [["1"]]}, r"given\[0\]\[0\] is '1': use a finite number"),
+        ("given", {"given": [[float("nan")]]}, r"given\[0\]\[0\] is nan"),
     ],
 )
 def test_what_is_refused(scheme, dials, message):

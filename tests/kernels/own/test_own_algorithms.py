@@ -177,7 +177,7 @@ def test_a_wrong_step_is_refused_in_one_sentence(parts, message):
         (lambda: own_algorithm(), InvalidInput, "needs local_step, server_step or both"),
         (lambda: own_algorithm(lambda x, slope: x), UnknownName, "local_step needs 'slope', which is unknown"),
         (lambda: own_algorithm(lambda *x: x), InvalidInput, r"takes \*x: name every argument"),
-        (lambda: own_algorithm(3), InvalidInput, "local_step is 3: pass a function"),
+        (lambda: own_algorithm(3), InvalidInput, "local_step is 3: use a function"),
         (lambda: own_algorithm(lambda x: x, mu=1), UnknownName, "has no setting 'mu'"),
         (lambda: own_algorithm(lambda x: x, row="fedavg"), InvalidInput, "leave out one"),
         (lambda: own_algorithm(lambda x: x, server_state=1), InvalidInput, "server_step is not"),

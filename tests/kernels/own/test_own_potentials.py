@@ -117,7 +117,7 @@ def test_a_digest_knows_the_potential():
         ((cauchy, lambda z: None), "slope returned None: return a real number"),
         ((math.sqrt, cauchy_slope), "value raised ValueError"),
         ((lambda z: z * math.inf, cauchy_slope), "value returned NaN|value is not finite"),
-        ((cauchy, 3), "slope is 3: pass a function"),
+        ((cauchy, 3), "slope is 3: use a function"),
     ],
 )
 def test_a_wrong_potential_is_refused(arguments, message):

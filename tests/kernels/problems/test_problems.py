@@ -266,3 +266,29 @@ def test_the_constants_of_a_problem_say_how_they_are_known():
     assert (unknown.r.value, unknown.r.kind) == (None, MEASURED)
     with pytest.raises(InvalidInput, match=r"a constant is not known .no bound on grad f_memory"):
         float(unknown.r)
+
+
+def test_exact_curvature_of_wide_data_is_that_of_the_smaller_side():
+    """The same L by the rows x rows side and, with weights that differ by nothing, by the whole side."""
+    rows = np.array([[Fraction(3 * i + j, 2) for j in range(5)] for i in range(2)])
+    one = [Fraction(1, 3)] * 2
+    problem = glm(
+        rows,
+        one,
+        [0, 0],
+        rows,
+        one,
+        [0, 0],
+        potential="quadratic",
+        past_weights=one,
+        current_weights=one,
+        start=rows[0],
+    )
+    (small,) = curvature_matrices(problem.past, signed=False)
+    assert small.shape == (2, 2)
+    part = replace(problem.past, weights=np.array([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**9)]))
+    (whole,) = curvature_matrices(part, signed=False)
+    assert whole.shape == (5, 5)
+    norms = [np.linalg.eigvalsh(one.astype(float))[-1] for one in (small, whole)]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-8)
+    assert norms[0] <= problem.constants["L"].value <= norms[0] * (1 + 1e-8)

@@ -1,0 +1,271 @@
+"""The edge of a package: public names load when they are first used, and functions take what their annotations say.
+
+Any other value is refused in one sentence, before anything is computed: the one place for what is of the wrong kind.
+What a number or a name may be, the function itself says.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import inspect
+import math
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from importlib import import_module
+from numbers import Integral, Rational, Real
+from typing import Annotated, Any, NamedTuple
+
+from cflag_theory.errors import InvalidInput, UnknownName
+
+
+class Rule(NamedTuple):
+    """Which values an argument or a key of a file may have, by a test and in words; for `Annotated`, too."""
+
+    fits: Callable[[Any], bool]
+    wanted: str
+    error: type[InvalidInput] = InvalidInput
+    #: Lists of one table, or of tables in it, that name the same have equal lengths.
+    like: str = ""
+
+
+def one_of(*known: str) -> Rule:
+    """These words."""
+    words = ", ".join(map(repr, known) if any(" " in one for one in known) else known)
+    return Rule(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName)
+
+
+def _number(wanted: str, fits: Callable[[Any], bool] = lambda value: True) -> Rule:
+    return Rule(lambda value: _is_real(value) and math.isfinite(value) and fits(value), wanted)
+
+
+#: Numbers of no more digits than Python writes; exact runs keep them exactly.
+Number = Annotated[Any, _number("a finite number")]
+NotNegative = Annotated[Any, _number("a finite number that is not negative", lambda value: bool(value >= 0))]
+Positive = Annotated[Any, _number("a finite positive number", lambda value: bool(value > 0))]
+Whole = Annotated[int, Rule(lambda value: _is(value, int) and value >= 0, "an integer of at least 0, below 2^63")]
+Count = Annotated[int, Rule(lambda value: _is(value, int) and value >= 1, "an integer of at least 1, below 2^63")]
+#: Bits of an integer, which functions count in, and of the parts of a number.
+_BITS, _MOST_BITS = 63, 10_000
+_LISTS = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable, list, tuple)
+_WORDS = {
+    bool: "True or False",
+    int: "an integer below 2^63",
+    float: "a number",
+    str: "a text",
+    type(None): "None",
+    os.PathLike: "a path",
+}
+
+
+Function = typing.TypeVar("Function", bound=Callable[..., Any])
+
+
+def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
+    """`__getattr__` and `__all__` of a package, from its modules and the public names that stand in each."""
+    known = {name: home for home, found in homes.items() for name in found.split()}
+
+    def load(name: str) -> Any:
+        if name not in known:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f".{known[name]}", package), name)
+        if inspect.isfunction(found) and not hasattr(found, "__wrapped__"):
+            found = taking(found)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load, list(known)
+
+
+def taking(function: Function) -> Function:
+    """The function, which raises `InvalidInput` for arguments that its annotations do not allow."""
+    known: list[Any] = []
+
+    @functools.wraps(function)
+    def checked(*args: Any, **named: Any) -> Any:
+        if not known:
+            found = inspect.signature(function).parameters.values()
+            known.extend(([one.name for one in found if one.kind is not one.VAR_KEYWORD], hints_of(function)))
+            known.append(next((known[1].get(one.name, Any) for one in found if one.kind is one.VAR_KEYWORD), Any))
+        places, hints, others = known
+        for name, value in zip(places, args, strict=False):
+            require(name, value, hints.get(name, Any))
+        for name, value in named.items():
+            # A parameter without a name of its own leaves it to the others.
+            require(name, value, hints.get(name, Any) if name in places[len(args) :] else others)
+        return function(*args, **named)
+
+    return typing.cast(Function, checked)
+
+
+def hints_of(function: Any) -> dict[str, Any]:
+    """What its annotations say of the arguments of a function, or of the fields of a class."""
+    return typing.get_type_hints(function, include_extras=True)
+
+
+def require_fields(record: Any) -> None:
+    """Raise `InvalidInput` if a field of a dataclass is not what its annotation says."""
+    kind: Any = type(record)
+    for name, hint in _fields(kind).items():
+        require(name, getattr(record, name), hint)
+
+
+@functools.cache
+def _fields(kind: type) -> dict[str, Any]:
+    hints = hints_of(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def require(name: str, value: Any, hint: Any) -> None:
+    """Raise `InvalidInput` if a value is not what an annotation says."""
+    for place, found, wanted, error in unlike(value, hint, name):
+        known = f"{place} {quoted(found)} is unknown" if error is UnknownName else f"{place} is {quoted(found)}"
+        raise error(f"{known}: use {wanted}")
+
+
+#: A place, what stands there, what is wanted, and the error that says so.
+Fault = tuple[str, Any, str, type[InvalidInput]]
+
+
+def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
+    """Where a value is not what an annotation says: the place, what stands there, and what is wanted."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object or isinstance(hint, typing.TypeVar):
+        return
+    if origin in (typing.Union, types.UnionType):
+        yield from _of_several(value, inner, place)
+    elif origin is Annotated:
+        (kind,) = hint.__metadata__
+        if not kind.fits(value):
+            yield place, value, kind.wanted, kind.error
+    elif typing.is_typeddict(hint):
+        if not isinstance(value, Mapping):
+            yield place, value, "a mapping", InvalidInput
+            return
+        for key, one in typing.get_type_hints(hint).items():
+            if key in value:
+                yield from unlike(value[key], one, f"{place}[{key!r}]")
+            elif key in hint.__required_keys__:
+                yield f"{place}[{key!r}]", None, _words(one), InvalidInput
+    elif origin is typing.Literal:
+        if not isinstance(value, str) or value not in inner:
+            yield place, value, f"one of {', '.join(inner)}", InvalidInput
+    elif not _is(value, origin or hint) and not (
+        origin in _LISTS and getattr(value, "ndim", None) and _of_numbers(inner)
+    ):
+        yield place, value, _words(hint), InvalidInput
+    elif origin is tuple and inner[1:] != (...,):
+        if len(value) != len(inner):
+            yield place, value, f"{len(inner)} values", InvalidInput
+        for number, (one, kind) in enumerate(zip(value, inner, strict=False)):
+            yield from unlike(one, kind, f"{place}[{number}]")
+    elif len(inner) == 2 and isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from unlike(key, inner[0], f"a key of {place}")
+            yield from unlike(one, inner[1], f"{place}[{quoted(key)}]")
+    elif inner and isinstance(value, collections.abc.Collection) and getattr(value, "dtype", "O") == "O":
+        for number, one in enumerate(value):
+            yield from unlike(one, inner[0], f"{place}[{number}]")
+
+
+def quoted(value: Any) -> str:
+    """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
+    try:
+        number = isinstance(value, Integral) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
+        words = str(value) if number else repr(value)
+    except Exception:
+        words = ""
+    if 0 < len(words) <= 200:
+        return words
+    if isinstance(value, Integral):
+        return f"an integer of {int(value).bit_length()} bits"
+    return f"a value of type {type(value).__name__}"
+
+
+def _of_several(value: Any, kinds: tuple[Any, ...], place: str) -> Iterator[Fault]:
+    """Of a union: nothing where one of its kinds fits, else the faults by the kind that fits best."""
+    if _is_array_like(kinds):
+        if not (_is_array(value) or (value is None and type(None) in kinds)):
+            yield place, value, "an array of real numbers", InvalidInput
+        return
+    faults = [list(unlike(value, kind, place)) for kind in kinds]
+    if all(faults):
+        deeper = [found for found in faults if found[0][0] != place]
+        yield from deeper[0] if deeper else [(place, value, _words(typing.Union[kinds]), InvalidInput)]  # noqa: UP007
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if kind is None:
+        return value is None
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind is int:
+        return not isinstance(value, bool) and isinstance(value, Integral) and int(value).bit_length() <= _BITS
+    if kind is float:
+        return _is_real(value)
+    if kind is collections.abc.Callable:
+        return callable(value)
+    if kind in _LISTS:
+        # A text is no list of its letters.
+        listed = isinstance(value, collections.abc.Sequence if kind in (list, tuple) else kind)
+        return listed and not isinstance(value, str | bytes)
+    try:
+        return isinstance(value, kind)
+    except TypeError:
+        # An annotation that says nothing of values.
+        return True
+
+
+def _of_numbers(inner: tuple[Any, ...]) -> bool:
+    """Whether a list with such entries may be an array."""
+    return any(one in (Any, int, float) or _of_numbers(typing.get_args(one)) for one in inner)
+
+
+def _is_real(value: Any) -> bool:
+    if not isinstance(value, bool) and isinstance(value, Rational):
+        long = max(int(value.numerator).bit_length(), int(value.denominator).bit_length())
+        return long < _MOST_BITS and abs(Fraction(value)) <= sys.float_info.max
+    return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def _is_array_like(kinds: tuple[Any, ...]) -> bool:
+    """Whether these are the kinds in NumPy's `ArrayLike`, or None beside them; claims know no NumPy."""
+    numpy: Any = sys.modules.get("numpy.typing")
+    return numpy is not None and set(typing.get_args(numpy.ArrayLike)) <= set(kinds)
+
+
+def _is_array(value: Any) -> bool:
+    numpy: Any = sys.modules["numpy"]
+    try:
+        found = numpy.asarray(value)
+    # Whatever it is, it is none.
+    except Exception:
+        return False
+    return found.dtype.kind in "iuf" or (found.dtype == object and all(map(_is_real, found.ravel())))
+
+
+def _words(hint: Any) -> str:
+    """What an annotation asks for."""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_words(kind) for kind in typing.get_args(hint)))
+    if origin is Annotated:
+        return str(hint.__metadata__[0].wanted)
+    if origin is typing.Literal:
+        return f"one of {', '.join(typing.get_args(hint))}"
+    kind = origin or hint
+    if kind in _WORDS:
+        return _WORDS[kind]
+    if kind is collections.abc.Callable:
+        return "a function"
+    name = getattr(kind, "__name__", str(kind))
+    if typing.is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, Mapping)):
+        return "a mapping"
+    if isinstance(kind, type) and issubclass(kind, collections.abc.Collection) and name != "ndarray":
+        return "a list"
+    return "an array" if name == "ndarray" else f"a {name}"
