@@ -50,8 +50,8 @@ class Vocabulary(Protocol):
 class _Unread(Proof):
     """A proof whose steps are read when they are first asked for: half the time of building a claim is its proofs'."""
 
-    def __init__(self, read: Callable[[], tuple[Step, ...]]) -> None:
-        object.__setattr__(self, "_read", read)
+    def __init__(self, steps: tuple[Step, ...] | Callable[[], tuple[Step, ...]]) -> None:
+        object.__setattr__(self, "_read", steps if callable(steps) else lambda: steps)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
