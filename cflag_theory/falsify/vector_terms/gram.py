@@ -128,7 +128,10 @@ class Form:
         self.goal = linear(goal.slack, self.moved)
         #: The goal's coefficients as they are written: multipliers are often made of their factors.
         self.written = [
-            c for c in linear(goal.slack, {}, apart=False).values() if c.free_symbols <= _symbols(self.goal)
+            c
+            for side in (goal.slack, goal.left, goal.right)
+            for c in linear(side, {}, apart=False).values()
+            if c.free_symbols <= _symbols(self.goal)
         ]
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
         averaged = {u.index for u in operators} - _indices(goal)

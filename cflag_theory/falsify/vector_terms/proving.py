@@ -177,7 +177,10 @@ def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
 
 
 def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | None:
-    """The goal's certificate from its root, where the relation between the squares was proved."""
+    """The goal's certificate from its root, where the relation between the squares was proved, or from a rule alone."""
+    for name, known in facts.known.items():
+        if known.relation == goal:
+            return slack(name)
     left, right = _norm_of(goal.left), _norm_of(goal.right)
     name = "squares"
     if left is not None and right is not None:

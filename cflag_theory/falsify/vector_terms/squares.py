@@ -29,6 +29,8 @@ from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, Programs, 
 _BOUNDS, _FAILED, _LOOK = 20, 2, 300
 #: Draws that relations are left out at, candidates for one multiplier, and programs for one goal.
 _FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
+#: Products that are tried two at a time.
+_TERMS = 120
 #: What a program's bound is off by, and the largest numbers of a candidate.
 _NEAR, _LARGEST = 2e-5, 64
 #: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
@@ -338,7 +340,35 @@ def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], m
                 cost = float(np.abs(powers[n]).sum()) + (c.numerator + c.denominator - 2) / 2
                 monomial = sp.Mul(*(letter ** int(p) for letter, p in zip(letters, powers[n], strict=True)))
                 found.append((cost, str(monomial), sign * sp.Rational(c.numerator, c.denominator) * monomial))
+    if not found:
+        found = list(_of_two(letters, powers, monomials, low, high))
     return [expr for *_, expr in sorted(found, key=lambda one: one[:2])][:_CANDIDATES]
+
+
+def _of_two(
+    letters: Sequence[sp.Expr], powers: Array, monomials: Array, low: Array, high: Array
+) -> Iterator[tuple[float, str, sp.Expr]]:
+    """Sums of two such products between bounds that leave hardly any room."""
+    middle = (low + high) / 2
+    if not (high - low <= 1e-3 * (1e-3 + np.abs(middle))).all():
+        return
+    cost = np.abs(powers).sum(axis=1)
+    chosen = [n for n in np.argsort(cost, kind="stable")[:_TERMS] if np.isfinite(monomials[n]).all()]
+    scaled = monomials[chosen] / np.abs(middle)
+    first, second = np.triu_indices(len(chosen), 1)
+    inner, right = scaled @ scaled.T, scaled @ np.sign(middle)
+    one, two, both = inner[first, first], inner[second, second], inner[first, second]
+    with np.errstate(all="ignore"):
+        wanted = np.stack((two * right[first] - both * right[second], one * right[second] - both * right[first]))
+        wanted /= one * two - both**2
+    for place in np.flatnonzero(np.isfinite(wanted).all(axis=0) & (np.abs(wanted).max(axis=0) <= _LARGEST)):
+        c = [Fraction(float(value)).limit_denominator(16) for value in wanted[:, place]]
+        terms = [chosen[first[place]], chosen[second[place]]]
+        value = sum(float(a) * monomials[n] for a, n in zip(c, terms, strict=True))
+        if all(c) and (low <= value).all() and (value <= high).all():
+            made = (sp.Mul(*(x ** int(p) for x, p in zip(letters, powers[n], strict=True))) for n in terms)
+            expr = sp.Add(*(sp.Rational(a.numerator, a.denominator) * m for a, m in zip(c, made, strict=True)))
+            yield float(cost[terms].sum()), str(expr), expr
 
 
 @cache
