@@ -59,7 +59,8 @@ def _steps(reading: Reading) -> Sequence[Step] | None:
         at, uses = rounds.members(reading)
         if uses and (found := _direct(at, uses, reading.facts)) is not None:
             return found
-    if (found := _direct(rounds.with_ends(reading))) is not None:
+    at, uses = rounds.at_ends(rounds.with_ends(reading))
+    if (found := _direct(at, uses, reading.facts)) is not None:
         return found
     for end in rounds.ends(reading):
         if rounds.sums(reading):

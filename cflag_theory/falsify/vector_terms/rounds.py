@@ -135,6 +135,25 @@ def at_value(reading: Reading, value: sp.Expr) -> tuple[list[Fact], list[Use]]:
     return facts, uses
 
 
+def at_ends(reading: Reading) -> tuple[Reading, list[Use]]:
+    """A claim about sums with what bounds numbers of every round at the last one too, and the uses that show it."""
+    averaged = {one.index for one in reading.operators if not one.is_sum}
+    facts: list[Fact] = []
+    uses: list[Use] = []
+    for fact in reading.facts:
+        numbers = fact.relation.slack.atoms(AppliedUndef)
+        of_one = len(fact.forall) == 1 and all(one.args == fact.forall for one in numbers)
+        if fact.relation.op == "==" or not (numbers and of_one) or averaged & {*fact.forall}:
+            continue
+        (over,) = fact.forall
+        for total in sums(reading):
+            name = f"{fact.name} at {over} = {total.total}"
+            relation = fact.relation.subs({over: total.total})
+            facts.append(Fact(name, relation, name))
+            uses.append(rules.at(name, over, total.total, given=fact.name))
+    return replace(reading, facts=(*reading.facts, *facts)), uses
+
+
 def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
     """Uses that bound the norm of what speaks of the next round, by summands and by what it was a round before."""
     (over, value), (of,) = use.terms, use.given
