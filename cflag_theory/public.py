@@ -90,14 +90,18 @@ def taking(function: Function) -> Function:
     def checked(*args: Any, **named: Any) -> Any:
         if not known:
             found = inspect.signature(function).parameters.values()
-            known.extend(([one.name for one in found if one.kind is not one.VAR_KEYWORD], hints_of(function)))
-            known.append(next((known[1].get(one.name, Any) for one in found if one.kind is one.VAR_KEYWORD), Any))
-        places, hints, others = known
-        for name, value in zip(places, args, strict=False):
+            hints = hints_of(function)
+            placed = [one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+            alone = {one.name for one in found if one.kind is one.KEYWORD_ONLY}
+            more = next((one.name for one in found if one.kind is one.VAR_KEYWORD), "")
+            known.extend((placed, alone, hints, hints.get(more, Any)))
+        placed, alone, hints, others = known
+        for name, value in zip(placed, args, strict=False):
             require(name, value, hints.get(name, Any))
         for name, value in named.items():
             # A parameter without a name of its own leaves it to the others.
-            require(name, value, hints.get(name, Any) if name in places[len(args) :] else others)
+            own = name in alone or name in placed[len(args) :]
+            require(name, value, hints.get(name, Any) if own else others)
         return function(*args, **named)
 
     return typing.cast(Function, checked)

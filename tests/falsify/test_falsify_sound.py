@@ -68,7 +68,7 @@ def test_hypotheses_that_only_rounding_satisfies_are_not_satisfied():
     plane = {"x": Range(0, 2), "y": Range(0, 1)}
     claim = of(lambda x: max(x, 0), "8/5", ranges=plane, given=(lambda x: x**2 <= 2, lambda x: x**2 >= 2))
     with pytest.raises(InvalidInput, match=r"no case satisfies the hypotheses .* on floats up to rounding"):
-        falsify(claim, budget=1500)
+        falsify(claim, budget=3000)
     root = of(lambda x: x, "3/2", ranges={"x": Range(0, 2)}, given=(lambda x: x**2 == 2,))
     assert falsify(root, budget=100).status == "proved"
 

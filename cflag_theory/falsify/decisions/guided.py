@@ -120,7 +120,7 @@ def _replaced(reading: Reading, fact: Fact | None, made: Relation) -> Reading:
 
 def form_of(reading: Reading) -> Form | None:
     """What programs are made of; None if it is too large, or no quotient of polynomials."""
-    form = Form(*in_squares(reading.as_proved()))
+    form = Form(*in_squares(reading.with_draws().in_polynomials()))
     return form if form.fits else None
 
 
@@ -128,7 +128,7 @@ class Draws:
     """Values of a claim's numbers that satisfy its hypotheses about numbers."""
 
     def __init__(self, reading: Reading, count: int) -> None:
-        form = Form(*in_squares(reading.as_proved()))
+        form = Form(*in_squares(reading.with_draws().in_polynomials()))
         self.symbols = form.symbols
         self.at: Array = draws(form, count) if form.fits and reading.goal.op != "==" else np.zeros((0, 0))
         self.good = len(self.at) >= min(count, 8)
@@ -215,7 +215,7 @@ def _letters(goal: Relation, symbols: Sequence[sp.Symbol], at: Array) -> list[sp
 def _assumed(reading: Reading, without: Fact | None) -> Iterator[Guided]:
     """Hypotheses about numbers, one more or in place of one, that no draw satisfies at which there is no proof."""
     kept = reading if without is None else reading.without(without)
-    form = Form(*in_squares(kept.as_proved()))
+    form = Form(*in_squares(kept.with_draws().in_polynomials()))
     if not form.fits or reading.goal.op == "==":
         return
     at = draws(form, _MANY)

@@ -101,12 +101,7 @@ class Reading:
             return self
         names, facts, sizes = named(drawn, self.fresh)
 
-        def changed(one: Relation) -> Relation:
-            return one.xreplace(names).xreplace(sizes)
-
-        facts = [replace(fact, relation=changed(fact.relation)) for fact in (*self.facts, *facts)]
-        hints = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.hints)
-        return replace(self, goal=changed(self.goal), facts=tuple(facts), hints=hints)
+        return replace(self, facts=(*self.facts, *facts)).put(names).put(sizes)
 
     def with_exchanges(self) -> Reading:
         """The same with what exchanging two means says: their weights depend on no other index."""
@@ -154,12 +149,15 @@ class Reading:
                 facts.append(Fact(f"{f} is at most as convex as it is smooth", relation, str(relation)))
         return replace(self, facts=(*self.facts, *facts)) if facts else self
 
-    def put(self, values: Mapping[sp.Basic, sp.Expr]) -> Reading:
-        """The same with terms replaced."""
+    def put(self, values: Mapping[Any, sp.Expr]) -> Reading:
+        """The same with terms replaced, without what says nothing any more, such as 1 <= 1."""
+        if not values:
+            return self
         facts, hints = (
             tuple(replace(fact, relation=fact.relation.xreplace(values)) for fact in of)
             for of in (self.facts, self.hints)
         )
+        facts = tuple(one for one in facts if one.relation.op == "<" or one.relation.left != one.relation.right)
         return replace(self, goal=self.goal.xreplace(values), facts=facts, hints=hints)
 
     def without(self, fact: Fact) -> Reading:
@@ -174,19 +172,11 @@ class Reading:
         named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
         squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
         rest = self._complements(declared)
-        changes = [{s: value} for s, value in equal_numbers(self).items()] + [squares, rest]
-
-        def changed(one: Relation) -> Relation:
-            for change in changes:
-                one = Relation(one.left.xreplace(change), one.op, one.right.xreplace(change))
-            return one
-
-        facts = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.facts)
-        facts = tuple(fact for fact in facts if fact.relation.left != fact.relation.right)
-        hints = tuple(replace(fact, relation=changed(fact.relation)) for fact in self.hints)
+        read = self
+        for change in (*({s: value} for s, value in equal_numbers(self).items()), squares, rest):
+            read = read.put(change)
         signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
-        facts += tuple(Fact(name, relation, name) for relation, name in signs)
-        return replace(self, goal=changed(self.goal), facts=facts, hints=hints) if any(changes) else self
+        return replace(read, facts=(*read.facts, *(Fact(name, relation, name) for relation, name in signs)))
 
     def _complements(self, declared: set[sp.Symbol]) -> dict[sp.Symbol, sp.Expr]:
         """1 - q for a number s with s <= 1, where powers of 1 - s weigh a sum: q has a sign that is seen."""
