@@ -184,9 +184,9 @@ class Conjecture:
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
         if (fault := name_fault(name)) is not None:
             return UnknownName(f"{part.where}{part.what} of {self.name!r} reads a name that is none: {fault}")
+        others = f"use one of {', '.join(sorted(known))}, or " if known else ""
         return UnknownName(
-            f"{part.where}{part.what} of {self.name!r} reads {name!r}, which has no range: "
-            f"use one of {', '.join(sorted(known))}, or give it one"
+            f"{part.where}{part.what} of {self.name!r} reads {name!r}, which has no range: {others}give it one"
         )
 
     @cached_property
