@@ -270,3 +270,29 @@ def test_a_planted_moment_is_seen(monkeypatch):
     assert decide(FALSE["K draws as if K^2"]).refuted
     with pytest.raises(InconsistentEvidence, match="rules and a certificate prove it"):
         prove(FALSE["K draws as if K^2"])
+
+
+def test_what_holds_at_every_round_is_enough_for_a_claim_about_every_round():
+    x_t = vector("iterate", t)
+    given = (norm2(x_t) <= c,)
+    assert prove(Conjecture(name="every round", left=norm2(x_t), right=c, given=given)).proved
+    assert prove(Conjecture(name="scaled", left=c * norm2(x_t), right=c * t, given=(norm2(x_t) <= t,))).proved
+    assert not prove(Conjecture(name="less", left=norm2(x_t), right=c / 2, given=given)).proved
+
+
+def test_multipliers_that_are_sums_and_claims_that_are_rules():
+    """Lemma 4 of Hardt, Recht, Singer (2016), the definition of smoothness, and a multiplier a^2 + a / L."""
+    f = function("lemma smooth", smooth=L)
+    change = f.grad(x) - f.grad(y)
+    assert prove(claim(norm(x - y - a * change), (1 + a * L) * norm(x - y))).proved
+    assert prove(claim(norm(change), L * norm(x - y))).proved
+    left = a**2 * norm2(change) - 2 * a * dot(change, x - y)
+    assert prove(claim(left, (L**2 * a**2 + 2 * a * L) * norm2(x - y))).proved
+    assert decide(claim(left, (L**2 * a**2 + a * L) * norm2(x - y))).refuted
+
+
+def test_bounds_of_every_round_hold_at_the_last():
+    phi, total = sequence("phi"), sum_over(t, T)
+    step = phi(t + 1) <= phi(t) - a * norm2(vector("d", t))
+    assert prove(claim(a * total(norm2(vector("d", t))), phi(0) - low, step, phi(t) >= low)).proved
+    assert not prove(claim(a * total(norm2(vector("d", t))), phi(0) - low, step)).proved
