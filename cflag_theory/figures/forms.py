@@ -25,6 +25,14 @@ def _filled(like: str = "") -> Rule:
 
 
 _PAIR = Rule(lambda value: numbers().fits(value) and len(value) == 2 and None not in value, "two numbers")
+
+
+def _is_path(value: Any) -> bool:
+    two = value if type(value) in (list, tuple) and len(value) == 2 else ((), ())
+    return _filled().fits(two[0]) and numbers().fits(two[1]) and len(two[0]) == len(two[1])
+
+
+_PATH = Rule(_is_path, "places and as many heights")
 _BAND = {"mean": _filled("t"), "low": _filled("t"), "high": _filled("t")}
 _MEAN = {"mean": NUMBER, "low": NUMBER, "high": NUMBER}
 _CURVE = {"min_mean": _numbers("T"), "mean": _numbers("T"), "fit": Maybe({"interval": _PAIR, "slope": NUMBER})}
@@ -103,6 +111,16 @@ FORMS: Mapping[str, Form] = {
             "start": _ALONG,
             "rounds": _filled(),
         },
+    },
+    "published_figure": {
+        "compared": [{"name": WORD, "constant": TRUTH, "E": integer(1), "T": integer(1), "factor": NUMBER}]
+    },
+    "sharp_plane_figure": {
+        **dict.fromkeys(("statement", "asked"), WORD),
+        **dict.fromkeys(("point", "y_range"), _PAIR),
+        **dict.fromkeys(("paper", "true"), _PATH),
+        "axes": [[WORD]],
+        "numbers": Each(NUMBER),
     },
     "floors_figure": {
         **dict.fromkeys(("title", "quantity", "words"), WORD),

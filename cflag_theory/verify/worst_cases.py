@@ -193,7 +193,7 @@ def _union() -> Compared:
 _METHODS: dict[str, tuple[str, str, Callable[[], Compared]]] = {
     "ours.any_bias": ("loose", "printed", _bias),
     "ours.any_clients": ("closed", "printed", _any_clients),
-    "ours.fedavg_drift": ("1", "printed", _drift),
+    "ours.fedavg_drift": ("bound", "printed", _drift),
     "ours.tracking_rate": ("all", "printed", _tracking),
     "ours.tracking_steps": ("three", "printed", _steps),
     "cflag.lemma3_surrogate": ("1", "printed", _union),
