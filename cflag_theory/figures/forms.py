@@ -104,6 +104,16 @@ FORMS: Mapping[str, Form] = {
             "rounds": _filled(),
         },
     },
+    "published_figure": {
+        "compared": [{"name": WORD, "constant": TRUTH, "E": integer(1), "T": integer(1), "factor": NUMBER}]
+    },
+    "sharp_plane_figure": {
+        **dict.fromkeys(("point", "y_range"), _PAIR),
+        **dict.fromkeys(("true", "paper"), [numbers()]),
+        **dict.fromkeys(("statement", "asked"), WORD),
+        "axes": [[WORD]],
+        "numbers": Each(NUMBER),
+    },
     "floors_figure": {
         **dict.fromkeys(("title", "quantity", "words"), WORD),
         **dict.fromkeys(("T", "measured", "predicted"), _filled("T")),
