@@ -109,7 +109,8 @@ FORMS: Mapping[str, Form] = {
     },
     "sharp_plane_figure": {
         **dict.fromkeys(("point", "y_range"), _PAIR),
-        **dict.fromkeys(("true", "paper"), [numbers()]),
+        "true": [numbers()],
+        "paper": [numbers()],
         **dict.fromkeys(("statement", "asked"), WORD),
         "axes": [[WORD]],
         "numbers": Each(NUMBER),
