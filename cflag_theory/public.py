@@ -227,7 +227,12 @@ def _is(value: Any, kind: Any) -> bool:
 
 def _of_numbers(inner: tuple[Any, ...]) -> bool:
     """Whether a list with such entries may be an array."""
-    return any(one in (Any, int, float) or _of_numbers(typing.get_args(one)) for one in inner)
+    lists = (one for one in inner if not _is_table(typing.get_origin(one)))
+    return any(one in (Any, int, float) or _of_numbers(typing.get_args(one)) for one in lists)
+
+
+def _is_table(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Mapping)
 
 
 def _is_real(value: Any) -> bool:
@@ -268,7 +273,7 @@ def _words(hint: Any) -> str:
     if kind is collections.abc.Callable:
         return "a function"
     name = getattr(kind, "__name__", str(kind))
-    if typing.is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, Mapping)):
+    if typing.is_typeddict(kind) or _is_table(kind):
         return "a mapping"
     if isinstance(kind, type) and issubclass(kind, collections.abc.Collection) and name != "ndarray":
         return "a list"

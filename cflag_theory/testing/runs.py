@@ -88,8 +88,6 @@ class _Rounds:
 
 
 def _config(trace: Trace) -> dict[str, Any]:
-    if not isinstance(trace, Trace):
-        raise InvalidInput(f"{type(trace).__name__} is not a Trace: pass what simulate returned, or Trace.load(...)")
     config = trace.config
     algorithm = config["algorithm"]
     if not (algorithm["memory"] and algorithm["correction"] == "tracking" and algorithm["adaptive"] == "none"):

@@ -7,21 +7,9 @@ simulator.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from cflag_theory.public import names
 
-_HOME = {
-    "Setting": "methods",
-    "WorstCase": "worst",
-    "worst_case": "worst",
-    "LargestStep": "steps",
-    "largest_step": "steps",
-    "best_step": "steps",
-}
-__all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __all__ = names(
+    __name__,
+    {"methods": "Setting", "worst": "WorstCase worst_case", "steps": "LargestStep best_step largest_step"},
+)

@@ -12,6 +12,7 @@ from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.algorithms import CONSTANT, DELAYED, EXACT, NO_PAST, PRINTED, Algorithm
 from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
+from cflag_theory.public import quoted
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.playing import Method, Mix, World, play
 from cflag_theory.worstcase.vectors import Form, NotLinear, Vector, square
@@ -21,6 +22,8 @@ VALUE, DISTANCE, GRADIENT, LEAST = MEASURES = ("f", "distance", "grad", "min-gra
 
 #: Local steps in all: 100 take minutes, and time grows with the sixth power.
 MOST_STEPS = 200
+#: Numbers of a setting are far from where floats end: they are squared, and divided by.
+_FAR = 10**100
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,22 @@ class Setting:
         for name, value, known in (("class", self.kind, CLASSES), ("measure", self.measure, MEASURES)):
             if value not in known:
                 raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")
-        for name, size in (("E", self.E), ("T", self.T), ("N", self.clients)):
+        for name, size in (("E", self.E), ("T", self.T), ("N", self.clients), ("n", self.components)):
             if not is_integer(size) or size < 1:
                 raise InvalidInput(f"{name} is {size!r}: use a whole number of at least 1")
         if self.E * self.T > MOST_STEPS:
             raise InvalidInput(f"E T is {self.E * self.T}: use at most {MOST_STEPS} local steps in all")
+        least = {"heterogeneity": self.heterogeneity, "m": self.bias, "r": self.ratio}
+        numbers = {"eta": self.eta, "L": self.L, "mu": self.mu, "radius": self.radius, **least, "alpha": self.alpha}
+        for name, one in numbers.items():
+            if one and not Fraction(1, _FAR) <= abs(one) <= _FAR:
+                raise InvalidInput(f"{name} is {quoted(one)}: use units in which it is 0 or from 1e-100 to 1e100")
         for name, number in (("eta", self.eta), ("L", self.L), ("radius", self.radius)):
             if number <= 0:
                 raise InvalidInput(f"{name} is {number}: use a positive number")
-        if self.heterogeneity < 0:
-            raise InvalidInput(f"heterogeneity is {self.heterogeneity}: use 0 or a positive number")
+        for name, number in least.items():
+            if number < 0:
+                raise InvalidInput(f"{name} is {number}: use 0 or a positive number")
         if not 0 <= self.mu < self.L or (self.mu > 0) != (self.kind == STRONGLY_CONVEX):
             raise InvalidInput(
                 f"mu is {self.mu} with class {self.kind!r} and L = {self.L}: strongly convex functions take 0 < mu "

@@ -163,7 +163,7 @@ def test_verdicts_are_decided_where_none_are_given(cflag):
     [
         (("cflag.lema13",), "did you mean cflag.lemma13"),
         (("cflag.thm5", "--paper", "cfl"), "is not on the map of --paper cfl: leave --paper out"),
-        (("ours.first_rounds",), "no claim of a paper leads to ours.first_rounds"),
+        (("ours.fedavg_drift",), "no claim of a paper leads to ours.fedavg_drift"),
         (("--out", "map.png"), "use a name that ends in .svg, .dot or .json"),
         (("--out", "map.svg", "--format", "dot"), "leave --format out"),
         (("--out", "nowhere/map.svg"), "there is no folder 'nowhere'"),

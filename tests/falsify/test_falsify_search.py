@@ -325,7 +325,7 @@ def test_a_row_may_depend_on_variables():
         ({"left": lambda *x: 1}, InvalidInput, "name every variable"),
         ({"left": "left"}, InvalidInput, "finite number"),
         ({"given": (True,)}, InvalidInput, "no condition"),
-        ({"given": lambda x: x > 0}, InvalidInput, "pass a tuple"),
+        ({"given": lambda x: x > 0}, InvalidInput, "given is .*: use a list"),
         ({"ranges": {"x": None, "y": 1}}, InvalidInput, "x is None"),
         ({"ranges": {"x": Range(0, 1, shape=("K",)), "y": 1}}, InvalidInput, "needs 'K'"),
         ({"name": " "}, InvalidInput, "give it some words"),

@@ -231,7 +231,7 @@ def test_zero_gradients_leave_the_rates_alone():
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"server": "lazy"}, UnknownName, "use one of round update, printed"),
+        ({"server": "lazy"}, UnknownName, "use one of 'round update', 'printed'"),
         ({"adaptive": "best"}, UnknownName, "use one of none, average, worst, printed, server, clients"),
         ({"server": "printed", "adaptive": "worst"}, InvalidInput, "leave out server or adaptive"),
         ({"adaptive": "worst", "memory": False}, InvalidInput, "needs memory=True"),

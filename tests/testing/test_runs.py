@@ -46,7 +46,7 @@ def test_claims_are_refused_with_the_reason(trace):
         assert_claim("cflag.lemma13", run(beta=0.2), L=L)
     with pytest.raises(InvalidInput, match="the run is of 'fedavg'"):
         assert_claim("cflag.lemma13", simulate(default_problem(), "fedavg", beta=0.01, local_steps=2, rounds=2), L=L)
-    with pytest.raises(InvalidInput, match="dict is not a Trace"):
+    with pytest.raises(InvalidInput, match=r"trace is \{\}: use a Trace"):
         assert_claim("cflag.lemma13", {}, L=L)
 
 

@@ -97,7 +97,7 @@ def function(
     return _first_free(name, terms.function, template, **given)
 
 
-def least(over: Any, count: Any, expr: Any) -> Any:
+def least(over: sp.Symbol, count: Number | sp.Expr, expr: Number | sp.Expr) -> Any:
     """The least of a number for over = 0, ..., count - 1."""
     if not Sort.POSITIVE_NATURAL.fits(count := sp.sympify(count)):
         raise TermError(f"{count} may be 0, and the least of no numbers is none: declare it integer and positive")
@@ -109,7 +109,7 @@ def mean(name: str, over: sp.Symbol) -> Any:
     return _first_free(name, operators.mean_over, over)
 
 
-def draws(name: str, over: Any, count: Any, *, out_of: Any = 0) -> tuple[Any, Any]:
+def draws(name: str, over: Any, count: Number | sp.Expr, *, out_of: Number | sp.Expr = 0) -> tuple[Any, Any]:
     """The expectation over a draw, and the mean over the members that it gives, for vectors.
 
     Parameters

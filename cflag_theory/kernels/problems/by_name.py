@@ -26,7 +26,7 @@ from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic,
 from cflag_theory.kernels.problems.separable import random_separable, separable
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import validate
-from cflag_theory.public import Number, hints_of, require
+from cflag_theory.public import Number, hints_of, quoted, require
 from cflag_theory.sizes import require_room
 
 Made = TypeVar("Made")
@@ -131,7 +131,7 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
             # Of no more digits than can be written; what is too much for the memory is said below.
             require(dial, value, Number)
     sizes = {name: one.default for name, one in known.items()} | dict(dials)
-    shown = ", ".join(f"{name} = {sizes[name]}" for name in _SIZES if name in sizes)
+    shown = ", ".join(f"{name} = {quoted(sizes[name])}" for name in _SIZES if name in sizes)
     require_room(_bytes(constructor, sizes), f"{what} with {shown}", "use smaller ones")
     for dial, value in dials.items():
         require(dial, value, hints.get(dial) or _kind_of(known[dial].default))

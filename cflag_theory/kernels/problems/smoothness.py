@@ -164,5 +164,8 @@ def _reaches(potential: int, part: Components, i: int) -> bool:
         return True
     rows = part.rows[span][weights != 0].astype(np.float64)
     shifts = part.shifts[span][weights != 0].astype(np.float64)
+    # Squares of large ones leave the floats.
+    size = max(1.0, float(abs(shifts).max(initial=0)))
+    shifts /= size
     residual = rows @ np.linalg.lstsq(rows, shifts)[0] - shifts
-    return bool(np.linalg.norm(residual) <= 1e-10 * (1 + np.linalg.norm(shifts)))
+    return bool(np.linalg.norm(residual) <= 1e-10 * (1 / size + np.linalg.norm(shifts)))

@@ -325,7 +325,7 @@ def _at_once(rounds: int) -> int:
 
 def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     """The horizons of a study as integers."""
-    if not all(T == T // 1 for T in horizons):
+    if not all(float(T).is_integer() for T in horizons):
         raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     whole = tuple(int(T) for T in horizons)
     if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:

@@ -99,9 +99,9 @@ class CFLStepSizes(Shown):
 def cfl_step_sizes(
     *,
     L: float,
-    K: int,
+    K: Any,
     eta_l: float | None = None,
-    T: int,
+    T: Any,
     eta_g: float = 1.0,
     mu: float = 0.0,
     A: float = 0.0,
@@ -173,7 +173,7 @@ def cfl_step_sizes(
     c_O = 1 + A * A + B * B
     if not math.isfinite(c_O):
         raise InvalidInput(f"A = {A} and B = {B} are not allowed: give numbers whose squares are finite")
-    values = {**_plane_values(L, mu, K, T, c_O, p_t), cfl.eta_g: eta_g}
+    values = {**_plane_values(L, mu, int(K), int(T), c_O, p_t), cfl.eta_g: eta_g}
     numbers = {"N": N, "G": G, "D": D or 0.0, "R": R or 0.0, "sigma": sigma, "distance": distance, "gap": gap}
     given = {name: float(value) for name, value in numbers.items() if value is not None}
     plain = A == B == 0

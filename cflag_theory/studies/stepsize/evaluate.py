@@ -17,6 +17,8 @@ from cflag_theory.claims.cfl.symbols import T as cfl_T
 from cflag_theory.claims.engine.notation import E, L, beta
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.numbers import is_finite_real
+from cflag_theory.public import quoted
 
 Values = Mapping[sp.Symbol, Any]
 
@@ -101,11 +103,12 @@ def not_negative(**values: float) -> None:
             raise InvalidInput(f"{name} = {value} is not allowed: give a finite number that is at least 0")
 
 
-def counts(**values: float) -> None:
+def counts(**values: Any) -> None:
     """Refuse what is no integer from 1 to 2^53."""
     for name, value in values.items():
-        if not (1 <= value <= MOST and int(value) == value):
-            raise InvalidInput(f"{name} = {value} is not allowed: give an integer that is at least 1 and at most 2^53")
+        if not (is_finite_real(value) and 1 <= value <= MOST and int(value) == value):
+            known = f"{name} = {quoted(value)} is not allowed"
+            raise InvalidInput(f"{known}: give an integer that is at least 1 and at most 2^53")
 
 
 def as_json(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pytest
 
@@ -12,6 +13,7 @@ from cflag_theory.claims.cfl.step_sizes import CONDITIONS as CFL_CONDITIONS
 from cflag_theory.claims.cfl.step_sizes import OUR_CONDITIONS as CFL_OUR_CONDITIONS
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import quoted
 from cflag_theory.studies.stepsize.conditions import StepSizes, not_as_printed, standing
 from cflag_theory.verify import cfl_step_sizes, step_sizes, verify
 
@@ -232,7 +234,7 @@ NOT_A_NUMBER = float("nan")
     + [("epsilon", value) for value in (0.0, -1.0, NOT_A_NUMBER, math.inf)],
 )
 def test_bad_input_names_the_value_and_the_remedy(name, value):
-    with pytest.raises(InvalidInput, match=rf"^{name} = {value} is not allowed: give a[n ]".replace("-", r"\-")):
+    with pytest.raises(InvalidInput, match=rf"^{name} = {re.escape(quoted(value))} is not allowed: give a[n ]"):
         step_sizes(**{**GOOD, name: value})
 
 

@@ -123,7 +123,7 @@ def test_progress_is_told_as_often_as_promised():
         ({"n": (0,)}, "n is 0: use a whole number of at least 1"),
         ({"local_steps": (0,)}, "E is 0"),
         ({"local_steps": (201,)}, "E is 201: use at most 200 local steps"),
-        ({"u": (0.25,)}, r"beta L E is 0\.25: use a Fraction"),
+        ({"u": (0.25,)}, r"u\[0\] is 0\.25: use a Fraction"),
         ({"n": (1001,)}, "n is 1001: use at most 1000 components"),
         ({"n": (101,), "local_steps": (200,)}, "n = 101 with E = 200 is too large .*: use n E of at most 20000"),
         ({"u": (Fraction(10**300),)}, r"beta L E is 1e\+300: use a number from 1/1000000 to 200"),
