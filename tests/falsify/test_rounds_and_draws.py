@@ -296,3 +296,10 @@ def test_bounds_of_every_round_hold_at_the_last():
     step = phi(t + 1) <= phi(t) - a * norm2(vector("d", t))
     assert prove(claim(a * total(norm2(vector("d", t))), phi(0) - low, step, phi(t) >= low)).proved
     assert not prove(claim(a * total(norm2(vector("d", t))), phi(0) - low, step)).proved
+
+
+def test_geometric_sums():
+    total = sum_over(t, T)
+    assert prove(claim(total((1 - c) ** t), 1 / c, c <= 1)).proved
+    assert prove(claim(c * total((1 - c) ** t), 1 - (1 - c) ** T, c <= 1, relation="==")).proved
+    assert not prove(claim(total((1 - c) ** t), 1 / (2 * c), c <= 1)).proved

@@ -116,6 +116,7 @@ def telescoped(reading: Reading) -> Iterator[Use]:
         still = [one for one in reading.bases if not one.free_symbols & {t} and not one.atoms(Index) - {t}]
         moving += [dot(u, v) for n, u in enumerate(steps) for v in steps[n:]]
         moving += [dot(u, v) for u, v in product(steps, still)]
+        moving += [one for one in reading.atoms(sp.Pow) if t in one.exp.free_symbols]
         for one, weight in product(moving, weights(reading, total)):
             nest = [each for each in reading.operators if each.index in one.free_symbols and each != total]
             value = weight * under(nest, one)
