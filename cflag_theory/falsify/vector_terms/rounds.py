@@ -118,7 +118,7 @@ def telescoped(reading: Reading) -> Iterator[Use]:
         moving += [dot(u, v) for u, v in product(steps, still)]
         moving += [one for one in reading.atoms(sp.Pow) if t in one.exp.free_symbols]
         for one, weight in product(moving, weights(reading, total)):
-            nest = [each for each in reading.operators if each.index in one.free_symbols and each != total]
+            nest = [each for each in reading.operators if each.index in one.free_symbols and each.index != t]
             value = weight * under(nest, one)
             yield rules.telescoping(f"telescoping sum of {value} over {t}", t, total.total, value)
 
@@ -138,21 +138,15 @@ def at_value(reading: Reading, value: sp.Expr) -> tuple[list[Fact], list[Use]]:
 
 def at_ends(reading: Reading) -> tuple[Reading, list[Use]]:
     """A claim about sums with what bounds numbers of every round at the last one too, and the uses that show it."""
-    averaged = {one.index for one in reading.operators if not one.is_sum}
-    facts: list[Fact] = []
-    uses: list[Use] = []
-    for fact in reading.facts:
+
+    def bounds(fact: Fact) -> bool:
         numbers = fact.relation.slack.atoms(AppliedUndef)
-        of_one = len(fact.forall) == 1 and all(one.args == fact.forall for one in numbers)
-        if fact.relation.op == "==" or not (numbers and of_one) or averaged & {*fact.forall}:
-            continue
-        (over,) = fact.forall
-        for total in sums(reading):
-            name = f"{fact.name} at {over} = {total.total}"
-            relation = fact.relation.subs({over: total.total})
-            facts.append(Fact(name, relation, name))
-            uses.append(rules.at(name, over, total.total, given=fact.name))
-    return replace(reading, facts=(*reading.facts, *facts)), uses
+        return fact.relation.op != "==" and bool(numbers) and all(one.args == fact.forall for one in numbers)
+
+    of_one = replace(reading, facts=tuple(fact for fact in reading.facts if bounds(fact)))
+    found = [at_value(of_one, total.total) for total in sums(reading)]
+    facts = [fact for more, _ in found for fact in more]
+    return replace(reading, facts=(*reading.facts, *facts)), [use for _, uses in found for use in uses]
 
 
 def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
@@ -174,7 +168,7 @@ def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
 
 def _round(reading: Reading, fact: Fact) -> sp.Symbol | None:
     """The round for every value of which something holds: an index that no mean is over."""
-    averaged = {one.index for one in reading.operators}
+    averaged = {one.index for one in reading.operators if not one.is_sum}
     times = [one for one in fact.forall if one not in averaged]
     return times[0] if len(times) == 1 else None
 
