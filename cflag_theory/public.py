@@ -10,6 +10,7 @@ import collections.abc
 import dataclasses
 import functools
 import inspect
+import itertools
 import math
 import os
 import sys
@@ -63,6 +64,7 @@ _WORDS = {
 }
 
 
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Function = typing.TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -89,19 +91,20 @@ def taking(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
         if not known:
-            found = inspect.signature(function).parameters.values()
             hints = hints_of(function)
-            placed = [one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-            alone = {one.name for one in found if one.kind is one.KEYWORD_ONLY}
-            more = next((one.name for one in found if one.kind is one.VAR_KEYWORD), "")
-            known.extend((placed, alone, hints, hints.get(more, Any)))
-        placed, alone, hints, others = known
-        for name, value in zip(placed, args, strict=False):
-            require(name, value, hints.get(name, Any))
+            kinds: dict[Any, list[Any]] = collections.defaultdict(list)
+            for one in inspect.signature(function).parameters.values():
+                kinds[one.kind].append((one.name, hints.get(one.name, Any)))
+            named_too = kinds[inspect.Parameter.POSITIONAL_OR_KEYWORD]
+            known.append(kinds[inspect.Parameter.POSITIONAL_ONLY] + named_too)
+            known.extend(kinds[kind] or [("", Any)] for kind in _REST)
+            known.append(dict(named_too + kinds[inspect.Parameter.KEYWORD_ONLY]))
+        places, (further,), ((_, others),), keywords = known
+        for (name, hint), value in zip(itertools.chain(places, itertools.repeat(further)), args, strict=False):
+            require(name, value, hint)
         for name, value in named.items():
             # A parameter without a name of its own leaves it to the others.
-            own = name in alone or name in placed[len(args) :]
-            require(name, value, hints.get(name, Any) if own else others)
+            require(name, value, keywords.get(name, others))
         return function(*args, **named)
 
     return typing.cast(Function, checked)

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from right_calls import RIGHT, given
+from right_calls import RIGHT as OTHERS
+from right_calls import given
 
 from cflag_theory.errors import CflagError
 
@@ -96,6 +97,29 @@ BRIDGE = {
     "remembered": {"stream": None, "labels": np.zeros(2, dtype=int), "task": 0, "kind": "ring", "size": 1, "seed": 0},
     "run_bridge": {"settings": None, "out": "bridge", "preset": None, "anyway": False},
 }
+WORST = {
+    "worst_case": {
+        "method": "fedavg",
+        **dict.fromkeys(("E", "T", "eta", "L", "radius", "heterogeneity", "n", "r"), 1),
+        **dict.fromkeys(("mu", "m"), 0),
+        "kind": "convex",
+        "measure": "f",
+        "N": 2,
+        "S": None,
+        "order": (),
+        "alpha": None,
+    },
+    "largest_step": {
+        "method": "fedavg",
+        **dict.fromkeys(("E", "T", "L"), 1),
+        **dict.fromkeys(("mu", "heterogeneity"), 0),
+        "kind": "convex",
+        "measure": "f",
+        "N": 2,
+    },
+    "best_step": {"setting": None},
+}
+RIGHT = {**OTHERS, "worstcase": WORST}
 FUNCTIONS = [f"{package}.{name}" for package, functions in {**RIGHT, "bridge": BRIDGE}.items() for name in functions]
 
 
