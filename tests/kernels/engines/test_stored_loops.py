@@ -156,3 +156,21 @@ def test_processes_that_want_a_loop_at_once_compile_it_once(tmp_path):
         assert [one.poll() for one in both] == [None, None]
         os.close(turn)
         assert sorted(one.stdout.read().split() for one in both) == [["6.0", "0"], ["6.0", "1"]]
+
+
+def test_an_interrupted_compilation_lets_others_have_their_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    loop = cache.compiled(double)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop._compiler, "compile", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            loop(3.0)
+    turn, waited = files.take_turn(loop._cache._cache_file._index_path + ".lock", wait=False)
+    assert turn is not None
+    assert not waited
+    os.close(turn)
+    assert loop(3.0) == 6.0

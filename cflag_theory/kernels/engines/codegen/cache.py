@@ -74,6 +74,7 @@ def compiled(function: Function) -> Function:
         loop: Any = _compiled(function, no_cfunc_wrapper=True, **WHOLE)
         if folder is not None:
             loop._cache = StoredLoop(loop.py_func)
+            loop.compile = loop._cache.in_turn(loop.compile)
         return cast(Function, loop)
     finally:
         config.CACHE_DIR = usual

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, wraps
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -87,6 +87,18 @@ class StoredLoop(FunctionCache):
         if found is not None:
             self._end_turn()
         return found
+
+    def in_turn(self, compile: Callable[..., Any]) -> Callable[..., Any]:
+        """To compile, and to let others have their turn however that ends: an interrupt must not keep them waiting."""
+
+        @wraps(compile)
+        def compiled(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return compile(*args, **kwargs)
+            finally:
+                self._end_turn()
+
+        return compiled
 
     def _end_turn(self) -> None:
         if self._turn is not None:
