@@ -25,8 +25,9 @@ _ENDING = 5.0
 _say: Callable[[str], Any] | None = None
 #: Where the child gives its last word.
 _word: int | None = None
-#: Others for standard output and error.
+#: Others for standard output and error, and what Python writes on them by.
 _streams: dict[int, int] = {}
+_writers: tuple[Any, Any] | None = None
 #: Users' files that have been run in this process.
 _files: list[str] = []
 
@@ -39,7 +40,7 @@ def may_divide(say: Callable[[str], Any]) -> None:
 
 def divide(file: str) -> None:
     """Called before a user's file is run: of a command, the child returns."""
-    global _say, _word
+    global _say, _word, _writers
     _files.append(file)
     say, _say = _say, None
     if say is None:
@@ -53,10 +54,13 @@ def divide(file: str) -> None:
     _word = high(write)
     os.close(write)
     _streams.update({stream: high(stream) for stream in (1, 2)})
+    _writers = sys.stdout, sys.stderr
 
 
 def open_again() -> None:
-    """Standard output and error are as they were, where a file has closed them."""
+    """Standard output and error are as they were, where a file has closed or replaced them."""
+    if _writers is not None:
+        sys.stdout, sys.stderr = _writers
     for stream, kept in _streams.items():
         try:
             os.fstat(stream)

@@ -173,7 +173,9 @@ def _left(patience: float) -> str:
             return left
         if not gone and time.monotonic() > until:
             for process in Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split():
-                left = left or Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")[:200] or "a process"
+                name = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")[:200] or "a process"
+                # A loop that is compiled for the next command is meant to outlive this one.
+                left = left or ("" if "simulate(default_problem()" in name else name)
                 with suppress(OSError):
                     os.kill(int(process), signal.SIGKILL)
         time.sleep(0 if gone else 0.002)
