@@ -165,7 +165,7 @@ def run(
 
 def _left(patience: float) -> str:
     """The processes, now children of this one, that live on; they are ended."""
-    until, left = time.monotonic() + patience, ""
+    until, left, meant = time.monotonic() + patience, "", set()
     while True:
         try:
             gone, _ = os.waitpid(-1, os.WNOHANG)
@@ -175,7 +175,8 @@ def _left(patience: float) -> str:
             for process in Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split():
                 name = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")[:200] or "a process"
                 # A loop that is compiled for the next command is meant to outlive this one.
-                left = left or ("" if "simulate(default_problem()" in name else name)
+                meant |= {process} if "simulate(default_problem()" in name else set()
+                left = left or ("" if process in meant else name)
                 with suppress(OSError):
                     os.kill(int(process), signal.SIGKILL)
         time.sleep(0 if gone else 0.002)
