@@ -62,8 +62,8 @@ def test_results_come_in_order_and_later_calls_go_where_the_earlier_ones_were():
     again = list(across(at_work, [(number,) for number in reversed(range(40))], 2, keys=keys[::-1]))
     # The last ones go to whoever is free.
     assert sum(one == other for one, other in zip(first, again[::-1], strict=True)) > 30
-    # Neighbours go together.
-    assert sum(one[1] != other[1] for one, other in pairwise(first)) < 6
+    # Neighbours go together, but for those that go to whoever is free: calls in turn would change process 39 times.
+    assert sum(one[1] != other[1] for one, other in pairwise(first)) < 13
 
 
 def test_an_error_reaches_the_caller_and_the_processes_go_on():
