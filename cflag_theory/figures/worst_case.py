@@ -114,7 +114,7 @@ def sharp_plane_figure(plane: Any) -> Picture:
         axes.plot(*plane["point"], "o", color="black", markersize=8, zorder=5)
         along, up = (f"{typeset(name)}, {meaning}" for name, meaning in plane["axes"])
         axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylim=(low, high), xlabel=along, ylabel=up)
-        axes.legend(loc="lower left", fontsize=9)
+        axes.legend(loc="lower left", fontsize=9, frameon=True, framealpha=1)
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in plane["numbers"].items())
         message(axes, plane["statement"], 62, pad=28)
         subtitle(axes, wrapped(f"{numbers}; conditions: {plane['asked']}", 90))
