@@ -126,6 +126,7 @@ FUNCTIONS = [f"{package}.{name}" for package, functions in {**RIGHT, "bridge": B
 CASES = [(package, name) for package, functions in RIGHT.items() for name in functions]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[".".join(case) for case in CASES])
 def test_hostile_values_stay_in_the_error_tree(package, name):
     """Positional-only parameters are passed in their order."""

@@ -89,6 +89,7 @@ def gap(scale, *of):
     return claim(norm2(h.grad(x) - h.grad(y)), right, exists={"C": of})
 
 
+@pytest.mark.full
 def test_a_constant_speaks_of_the_numbers_alone_on_which_it_may_depend():
     assert decide(gap(C, L)).chosen == {"C": "2*L"}
     assert decide(gap(C)).outcome == "neither"

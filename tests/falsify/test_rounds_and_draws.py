@@ -298,6 +298,7 @@ def test_bounds_of_every_round_hold_at_the_last():
     assert not prove(claim(a * total(norm2(vector("d", t))), phi(0) - low, step)).proved
 
 
+@pytest.mark.full
 def test_geometric_sums():
     total = sum_over(t, T)
     assert prove(claim(total((1 - c) ** t), 1 / c, c <= 1)).proved
