@@ -77,7 +77,7 @@ class RoundWeights:
     F2: NotNegative = 0
     alpha: NotNegative = 0
     given: Sequence[Sequence[Number]] | None = None
-    #: None keeps all rounds.
+    # None keeps all rounds.
     window: Count | None = None
 
     def __post_init__(self) -> None:
