@@ -150,7 +150,8 @@ def forward_transfer(accuracy: npt.ArrayLike, before: npt.ArrayLike) -> float | 
 
 def as_accuracy(accuracy: npt.ArrayLike) -> Floats:
     """The matrix as float64, checked; None becomes NaN."""
-    a = np.array(accuracy, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        a = np.array(accuracy, dtype=np.float64)
     if a.ndim != 2 or a.shape[0] != a.shape[1] or not len(a):
         raise InvalidInput(f"an accuracy matrix has shape {a.shape}: give a row and a column for every task")
     wrong = a[(a < 0) | (a > 100)]

@@ -29,6 +29,7 @@ from cflag_theory.bridge.training.exemplars import Exemplars
 from cflag_theory.bridge.training.exports import BEST, LAST, RoundLines, board, model_file, show, write_model
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
+from cflag_theory.errors import InvalidInput
 from cflag_theory.public import require_fields
 
 RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"
@@ -84,7 +85,11 @@ class Record:
 
     def checked(self, tasks: int) -> Record:
         """The record itself, if it is one of a run of so many tasks."""
-        require_fields(self)
+        try:
+            require_fields(self)
+        except InvalidInput as error:
+            # What is read back is no input of this call.
+            raise ValueError(str(error)) from error
         rows = [self.before, *self.accuracy]
         if any(len(row) != tasks for row in rows if row) or len(self.accuracy) > tasks:
             raise ValueError(f"its accuracies are not rows of {tasks} numbers")

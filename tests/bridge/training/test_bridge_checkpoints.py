@@ -19,8 +19,9 @@ from cflag_theory.files import MARKER, own_folder
 
 HERE = {"torch": "2", "threads": "1"}
 DATA = {"images": "abc"}
-ONE = {"format": FORMAT, "settings": run_settings(tasks=2).to_json()}
-RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]]}
+ONE = {"format": FORMAT, "settings": run_settings(tasks=2).to_json(), "notes": [], "complete": True}
+RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]], "before": [1, 2], "options": {}, "columns": {}}
+RUN |= {"rounds_done": 0, "status": "OK", "message": "", "seconds": 0.5, "gradients": 0, "communicated": 0}
 WHERE = Checkpoint({"task": 1, "columns": {"Gamma": [0.1, float("nan"), 1e-300]}}, {"state": np.arange(3.0)})
 
 
@@ -271,16 +272,25 @@ def test_results_are_plain_json():
         ('{"format": "older"}', "results.json is not of the format"),
         (
             json.dumps({"format": FORMAT}),
-            "is damaged, see settings, which is .*; runs, which is missing and should be a list: run again, which",
+            "is damaged, see settings, which is missing and should be a table; notes, .*: run again, which writes it anew",
         ),
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
-        (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
-        (json.dumps({"format": FORMAT, "settings": {}, "runs": []}), "is damaged .its settings lack data"),
-        (json.dumps(ONE | {"runs": [{}]}), "is damaged .'method'"),
-        (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is not a pair of"),
-        (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]]}]}), "is damaged .the accuracies of ewc are not 2 x 2"),
+        (json.dumps(ONE | {"settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
+        (json.dumps(ONE | {"settings": {}, "runs": []}), "is damaged .settings: see "),
+        (json.dumps(ONE | {"runs": [{}]}), r"is damaged, see runs\[0\].method, which is missing"),
+        (
+            json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}),
+            r"is damaged, see runs\[0\].method, which should be one of",
+        ),
+        (
+            json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]], "before": [1]}]}),
+            "is damaged .the accuracies of ewc are not 2 x 2",
+        ),
         (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1, 2], [3, 400]]}]}), "is damaged .an accuracy of 400 is"),
-        (json.dumps(ONE | {"runs": [RUN]}), "is damaged .ewc with seed 7|is damaged .'before'"),
+        (
+            json.dumps(ONE | {"runs": [RUN | {"before": 3}]}),
+            r"is damaged, see runs\[0\].before, which should be a list",
+        ),
     ],
 )
 def test_results_that_are_none(tmp_path, content, sentence):

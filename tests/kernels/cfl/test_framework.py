@@ -329,7 +329,7 @@ def test_a_trace_of_the_framework_is_kept_on_disk(tmp_path):
     ("name", "overrides", "error", "message"),
     [
         ("cfl", {"past": "all"}, UnknownName, f"use one of {', '.join(map(repr, PASTS))}"),
-        ("cfl", {"weights": "uniform"}, InvalidInput, "pass RoundWeights"),
+        ("cfl", {"weights": "uniform"}, InvalidInput, "weights is 'uniform': use a RoundWeights"),
         ("cfl", {"window": 0}, InvalidInput, "window is 0"),
         ("cfl", {"core_set": 2}, InvalidInput, "goes with past='core set' or 'herding'"),
         ("cfl_core_set", {"core_set": 0}, InvalidInput, "core set of at least 1 component"),

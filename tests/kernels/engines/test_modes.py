@@ -197,7 +197,7 @@ def test_every_so_many_rounds(tmp_path, row, engine_name):
         ({"mode": "quick"}, UnknownName, "mode 'quick' is unknown: use one of bitwise, fast"),
         ({"dtype": "float16"}, UnknownName, "dtype 'float16' is unknown: use one of float64, float32"),
         ({"columns": ("loss",)}, UnknownName, "column 'loss' is unknown"),
-        ({"columns": "f"}, InvalidInput, "columns is 'f': pass a sequence"),
+        ({"columns": "f"}, InvalidInput, "columns is 'f': use a list or None"),
         ({"columns": ()}, InvalidInput, r"columns is \(\)"),
         ({"columns": ("rho_sum2",)}, InvalidInput, "'rho_sum2' cannot be recorded: .* diagnostics='all'"),
         ({"every": 2}, InvalidInput, "every is 2 and diagnostics is 'cheap'"),
