@@ -36,7 +36,8 @@ from tests.campaign.damage import spoil
 MEMORY, SECONDS, PATIENCE = 2 << 30, 60, 10
 #: Seconds that processes may live on after their command, of their own and after it was killed.
 AFTER, AFTER_KILL = 3, 15
-#: Lines of progress, and, in a traceback, our code.
+#: Outlives a command: its loop is compiled for the next. Lines of progress, and, in a traceback, our code.
+LOOP = "simulate(default_problem()"
 PROGRESS = re.compile(r"[\w ]+: \d+ of [\d ]+(, now .*)?$")
 OURS = f"{os.sep}cflag_theory{os.sep}"
 INPUTS = {
@@ -174,8 +175,7 @@ def _left(patience: float) -> str:
         if not gone and time.monotonic() > until:
             for process in Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split():
                 name = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")[:200] or "a process"
-                # A loop that is compiled for the next command is meant to outlive this one.
-                meant |= {process} if "simulate(default_problem()" in name else set()
+                meant |= {process if LOOP in name else ""}
                 left = left or ("" if process in meant else name)
                 with suppress(OSError):
                     os.kill(int(process), signal.SIGKILL)

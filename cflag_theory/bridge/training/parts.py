@@ -28,8 +28,8 @@ from cflag_theory.bridge.training.evaluation import accuracies, evaluation, info
 from cflag_theory.bridge.training.exemplars import Exemplars
 from cflag_theory.bridge.training.exports import BEST, LAST, RoundLines, board, model_file, show, write_model
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
-from cflag_theory.kernels import write_trace
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels import write_trace
 from cflag_theory.public import require_fields
 
 RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"

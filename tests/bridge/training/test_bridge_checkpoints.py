@@ -272,7 +272,7 @@ def test_results_are_plain_json():
         ('{"format": "older"}', "results.json is not of the format"),
         (
             json.dumps({"format": FORMAT}),
-            "is damaged, see settings, which is missing and should be a table; notes, .*: run again, which writes it anew",
+            "is damaged, see settings, which is missing and should be a table; notes, .*: run again, which",
         ),
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
         (json.dumps(ONE | {"settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
