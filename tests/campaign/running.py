@@ -37,9 +37,8 @@ MEMORY, SECONDS, PATIENCE = 2 << 30, 60, 10
 #: Seconds that processes may live on after their command, of their own and after it was killed.
 AFTER, AFTER_KILL = 3, 15
 #: Outlives a command: its loop is compiled for the next. Lines of progress, and, in a traceback, our code.
-LOOP = "simulate(default_problem()"
 PROGRESS = re.compile(r"[\w ]+: \d+ of [\d ]+(, now .*)?$")
-OURS = f"{os.sep}cflag_theory{os.sep}"
+LOOP, OURS = "simulate(default_problem()", f"{os.sep}cflag_theory{os.sep}"
 INPUTS = {
     "study.toml": '[memory]\nkind = "sign"\nm = [0, 0.25]\n[[algorithm]]\nname = "c_flag"\nalpha = "1/(L*(1 + m))"\n'
     '[[algorithm]]\nname = "fedavg"\n[run]\nbeta = ["c/sqrt(T)", 0.01]\nc = 0.05\nE = 2\nT = [1, 8]\n'
