@@ -64,7 +64,6 @@ _WORDS = {
 }
 
 
-_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Function = typing.TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -86,20 +85,10 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
 
 def taking(function: Function) -> Function:
     """The function, which raises `InvalidInput` for arguments that its annotations do not allow."""
-    known: list[Any] = []
 
     @functools.wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
-        if not known:
-            hints = hints_of(function)
-            kinds: dict[Any, list[Any]] = collections.defaultdict(list)
-            for one in inspect.signature(function).parameters.values():
-                kinds[one.kind].append((one.name, hints.get(one.name, Any)))
-            named_too = kinds[inspect.Parameter.POSITIONAL_OR_KEYWORD]
-            known.append(kinds[inspect.Parameter.POSITIONAL_ONLY] + named_too)
-            known.extend(kinds[kind] or [("", Any)] for kind in _REST)
-            known.append(dict(named_too + kinds[inspect.Parameter.KEYWORD_ONLY]))
-        places, (further,), ((_, others),), keywords = known
+        places, further, others, keywords = _asked(function)
         for (name, hint), value in zip(itertools.chain(places, itertools.repeat(further)), args, strict=False):
             require(name, value, hint)
         for name, value in named.items():
@@ -108,6 +97,18 @@ def taking(function: Function) -> Function:
         return function(*args, **named)
 
     return typing.cast(Function, checked)
+
+
+@functools.cache
+def _asked(function: Any) -> tuple[list[tuple[str, Any]], tuple[str, Any], Any, dict[str, Any]]:
+    """Names and annotations by place, what further places have, what further names have, and annotations by name."""
+    hints = hints_of(function)
+    kinds: dict[str, list[tuple[str, Any]]] = collections.defaultdict(list)
+    for one in inspect.signature(function).parameters.values():
+        kinds[one.kind.name].append((one.name, hints.get(one.name, Any)))
+    named_too = kinds["POSITIONAL_OR_KEYWORD"]
+    (further,), ((_, others),) = (kinds[kind] or [("", Any)] for kind in ("VAR_POSITIONAL", "VAR_KEYWORD"))
+    return kinds["POSITIONAL_ONLY"] + named_too, further, others, dict(named_too + kinds["KEYWORD_ONLY"])
 
 
 def hints_of(function: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import reference
 from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
-from cflag_theory.kernels.cfl.framework import framework
+from cflag_theory.kernels.cfl.framework import framework, is_plain
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints
@@ -238,21 +238,17 @@ def compiles_first(problem: Problem, algorithm: Algorithm, participants: int | N
         return False
     from cflag_theory.kernels.engines.cpu import run as cpu
 
-    return not cpu.is_kept(plain=_is_plain(problem, algorithm, participants))
+    return not cpu.is_kept(plain=is_plain(problem, algorithm, participants or problem.clients))
 
 
 def compile_apart(problem: Problem, algorithm: Algorithm, participants: int | None) -> None:
     """Let a process that outlives this one make the loop for these, and keep it on disk."""
-    row = "fedavg" if _is_plain(problem, algorithm, participants) else "cfl"
+    row = "fedavg" if is_plain(problem, algorithm, participants or problem.clients) else "cfl"
     code = (
         f"from cflag_theory.kernels import *; simulate(default_problem(), {row!r}, beta=1e-3, local_steps=1, rounds=1)"
     )
     quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     os.posix_spawn(sys.executable, [sys.executable, "-c", code], os.environ, file_actions=quiet, setpgroup=0)
-
-
-def _is_plain(problem: Problem, algorithm: Algorithm, participants: int | None) -> bool:
-    return algorithm.classic and not problem.evolving and participants in (None, problem.clients)
 
 
 def _interpreted(what: str, engine: str) -> str:

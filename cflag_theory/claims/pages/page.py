@@ -68,7 +68,7 @@ class Page:
         Builders by id; a claim with constants can be built with others.
     """
 
-    #: Whether it is of the ledger, whose names are its own, or to a folder; whether proofs are read only if asked for.
+    #: Whether it is of the ledger, whose names are its own, or of a folder; whether proofs are read only if asked for.
     of_ledger, proofs_later = True, False
 
     def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:

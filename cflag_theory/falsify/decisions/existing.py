@@ -46,8 +46,7 @@ def _formulas(reading: Reading, numbers: Mapping[sp.Symbol, set[sp.Symbol]]) -> 
     ):
         values: dict[sp.Symbol, sp.Expr] = dict(zip(others, map(sp.sympify, chosen), strict=True))
         less = reading.put(values)
-        form, at = form_of(less), Draws(less, _FEW)
-        if form is not None and at.good:
+        if (form := form_of(less)) is not None and (at := Draws(form, less.goal, _FEW)).good:
             for formula in at.fitting(form, first, numbers[first]):
                 if formula.is_positive:
                     yield {first: formula, **values}

@@ -70,7 +70,7 @@ def _about_numbers(reading: Reading) -> list[Fact]:
 
 def _factors_of(reading: Reading) -> Iterator[Guided]:
     """A factor at one place of the goal, or of a hypothesis about vectors."""
-    at = Draws(reading, _FEW)
+    at = Draws(_form(reading), reading.goal, _FEW)
     if not at.good:
         return
     theta = sp.Dummy("theta", positive=True)
@@ -120,20 +120,23 @@ def _replaced(reading: Reading, fact: Fact | None, made: Relation) -> Reading:
 
 def form_of(reading: Reading) -> Form | None:
     """What programs are made of; None if it is too large, or no quotient of polynomials."""
-    form = Form(*in_squares(reading.with_draws().in_polynomials()))
+    form = _form(reading)
     return form if form.fits else None
 
 
-class Draws:
-    """Values of a claim's numbers that satisfy its hypotheses about numbers."""
+def _form(reading: Reading) -> Form:
+    return Form(*in_squares(reading.with_draws().in_polynomials()))
 
-    def __init__(self, reading: Reading, count: int) -> None:
-        form = Form(*in_squares(reading.with_draws().in_polynomials()))
+
+class Draws:
+    """Values of a claim's numbers that satisfy its hypotheses about numbers; `form` is what programs are made of."""
+
+    def __init__(self, form: Form, goal: Relation, count: int) -> None:
         self.symbols = form.symbols
-        self.at: Array = draws(form, count) if form.fits and reading.goal.op != "==" else np.zeros((0, 0))
+        self.at: Array = draws(form, count) if form.fits and goal.op != "==" else np.zeros((0, 0))
         self.good = len(self.at) >= min(count, 8)
         if self.good:
-            self.letters = _letters(reading.goal, self.symbols, self.at)
+            self.letters = _letters(goal, self.symbols, self.at)
 
     def fitting(self, form: Form, theta: sp.Symbol, among: Collection[sp.Symbol] | None = None) -> list[sp.Expr]:
         """Simple factors with which there is a proof at every draw, those next to no proof first.
@@ -180,12 +183,8 @@ class Draws:
             size, way = max(abs(end), 1e-3), 1 if up else -1
             if 0.002 * size <= abs(other - end):
                 near = sorted(Fraction(end + way * part * size) for part in (-2e-5, 0.002))
-                found.insert(0, _rational(simplest(*near)))
+                found.insert(0, sp.Rational(simplest(*near)))
         return [one for one in dict.fromkeys(found) if among is not None or one not in (0, 1)][:4]
-
-
-def _rational(value: Fraction) -> sp.Rational:
-    return sp.Rational(value.numerator, value.denominator)
 
 
 def _border(proves: Callable[[float], bool], inside: float, outside: float) -> float:
@@ -215,7 +214,7 @@ def _letters(goal: Relation, symbols: Sequence[sp.Symbol], at: Array) -> list[sp
 def _assumed(reading: Reading, without: Fact | None) -> Iterator[Guided]:
     """Hypotheses about numbers, one more or in place of one, that no draw satisfies at which there is no proof."""
     kept = reading if without is None else reading.without(without)
-    form = Form(*in_squares(kept.with_draws().in_polynomials()))
+    form = _form(kept)
     if not form.fits or reading.goal.op == "==":
         return
     at = draws(form, _MANY)
@@ -251,7 +250,7 @@ def _ranked(form: Form, at: Array, good: Array, reading: Reading, without: Fact 
         border = _refined(form, amount, at, good, float(column[~good].min()))
         bound = simplest(Fraction(border * 0.93), Fraction(border * 1.002)) if border > 1e-6 else Fraction(0)
         if bound > 0 and not amount.is_integer and max(bound.numerator, bound.denominator) <= _LARGEST:
-            found.append((float((column[good] <= float(bound)).mean()), Relation(amount, "<=", _rational(bound))))
+            found.append((float((column[good] <= float(bound)).mean()), Relation(amount, "<=", sp.Rational(bound))))
     for added in dict(catalogue(reading.goal, tuple(fact.relation for fact in reading.facts))):
         if added.op == "==" or added.slack.atoms(*Atom) or not added.slack.free_symbols <= {*form.symbols}:
             continue

@@ -367,7 +367,7 @@ def _of_two(
         value = sum(float(a) * monomials[n] for a, n in zip(c, terms, strict=True))
         if all(c) and (low <= value).all() and (value <= high).all():
             made = (sp.Mul(*(x ** int(p) for x, p in zip(letters, powers[n], strict=True))) for n in terms)
-            expr = sp.Add(*(sp.Rational(a.numerator, a.denominator) * m for a, m in zip(c, made, strict=True)))
+            expr = sp.Add(*(sp.Rational(a) * m for a, m in zip(c, made, strict=True)))
             yield float(cost[terms].sum()), str(expr), expr
 
 

@@ -51,12 +51,16 @@ class Framework:
     participants: int
 
 
+def is_plain(problem: Problem, row: Algorithm, participants: int) -> bool:
+    """Whether a run needs nothing of the framework."""
+    return row.classic and not problem.evolving and participants == problem.clients
+
+
 def framework(
     problem: Problem, row: Algorithm, *, rounds: int, participants: int, replicas: int, meter: bool
 ) -> Framework | None:
     """The framework's part of a plan, None for a plain run; `meter` asks for the column information_loss."""
-    everyone = participants == problem.clients
-    if row.classic and not problem.evolving and everyone:
+    if is_plain(problem, row, participants):
         return None
     if row.tracks:
         why = "has local data that change" if problem.evolving else f"hears {participants} of {problem.clients} clients"
@@ -64,7 +68,7 @@ def framework(
             f"algorithm {row.name!r} needs all clients on fixed local data and the run {why}: "
             "use fedavg, fedprox, scaffold, mimelite or cfl"
         )
-    if not everyone and (problem.p <= 0).any():
+    if participants != problem.clients and (problem.p <= 0).any():
         raise InvalidInput(f"a client of {problem.name!r} has weight 0: give it a positive one, or let all take part")
     # The sign law draws its zeros in rational numbers, and fast.
     drift, windows, exact = problem.drift or Drift(law=SIGNS), problem.windows or Windows(), problem.exact
