@@ -92,6 +92,19 @@ Proof.
   nra.
 Qed.
 
+(** It is convex with the constant -L: the same for -f. *)
+Theorem lipschitz_convex : forall L f grad, gradient f grad -> lipschitz L grad -> convex (- L) f grad.
+Proof.
+  intros L f grad G Lip x y.
+  assert (S : smooth L (fun z => - f z) (fun z => (-1) *^ grad z)).
+  { apply lipschitz_smooth.
+    - intros z v. rewrite dot_scale. replace (-1 * dot (grad z) v) with (- dot (grad z) v) by ring.
+      apply (derivable_pt_lim_opp (fun s => f (z +^ s *^ v))). apply G.
+    - intros z w. replace ((-1) *^ grad z -^ (-1) *^ grad w) with (grad w -^ grad z) by vectors.
+      rewrite (norm_sub_comm V z w). apply Lip. }
+  specialize (S x y). cbv beta in S. rewrite dot_scale in S. lra.
+Qed.
+
 (** A smooth function that is bounded below has ||grad f(x)||^2 <= 2 L (f(x) - inf f). *)
 Theorem smooth_lower_bound : forall L f grad low x, 0 < L -> smooth L f grad -> (forall y, low <= f y) ->
   dot (grad x) (grad x) <= 2 * L * (f x - low).

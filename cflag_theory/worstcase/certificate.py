@@ -37,6 +37,8 @@ _TOLERANCES = (1e-7, 1e-6, 1e-5, 1e-4)
 _WORDS = ("means", "deviations", "symmetric pairs", "antisymmetric pairs")
 #: By how much, relatively, a bound may grow for a proof that people read.
 _LOOSER = 1e-6
+#: The same where its numbers have few digits, and the tolerances of the solutions that are rounded.
+_ROUGHER, _SHORT = Fraction(1, 1000), (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
 
 
 @dataclass(frozen=True)
@@ -146,15 +148,19 @@ def _quadratic(vectors: Sequence[Mapping[int, Fraction]], weights: Mapping[Pair,
     return {pair: Fraction(value, common) for pair, value in both.items() if value}
 
 
-def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
-    """Whether the matrix is positive definite, in whole numbers; a large one that is nearly singular counts as not.
-
-    Off the diagonal a coefficient stands for two entries.
-    """
-    common = 2 * lcm(*(value.denominator for value in part.values()))
-    A = [[0] * size for _ in range(size)]
+def matrix(part: Mapping[Pair, Fraction], size: int) -> list[list[Fraction]]:
+    """The symmetric matrix of a form: off the diagonal a coefficient stands for two entries."""
+    A = [[Fraction(0)] * size for _ in range(size)]
     for (k, j), value in part.items():
-        A[k][j] = A[j][k] = int(value * common) // (1 if k == j else 2)
+        A[k][j] += value / 2
+        A[j][k] += value / 2
+    return A
+
+
+def positive_definite(part: Mapping[Pair, Fraction], size: int) -> bool:
+    """Whether the matrix is positive definite, in whole numbers; a large one that is nearly singular counts as not."""
+    common = 2 * lcm(*(value.denominator for value in part.values()))
+    A = [[int(value * common) for value in row] for row in matrix(part, size)]
     return _minors_are_positive(A) if size <= _SMALL else _is_near_a_square(A, common)
 
 
@@ -195,7 +201,14 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     Unsolved
         They prove nothing.
     """
-    unit = 10**_DIGITS
+    found = _rounded(problem, solution, _DIGITS)
+    if faults(problem, found):
+        raise refusal(problem, solution)
+    return found
+
+
+def _rounded(problem: Problem, solution: Solution, digits: int) -> Certificate:
+    unit = 10**digits
     exact = [max(Fraction(round(float(value) * unit), unit), Fraction(0)) for value in solution.multipliers]
     count = len(solution.pairs)
     rows, measures = exact[count : count + len(problem.rows)], exact[count + len(problem.rows) :]
@@ -203,11 +216,7 @@ def prove(problem: Problem, solution: Solution) -> Certificate:
     found = Certificate(dict(zip(solution.pairs, exact[:count], strict=True)), rows, measures, Fraction(0))
     found = _repaired(problem, found)
     others = zip([*problem.rows, *problem.measures], [*found.rows, *(-value for value in measures)], strict=True)
-    found = replace(found, bound=-sum((by * form.constant for form, by in others), Fraction(0)))
-    wrong = faults(problem, found)
-    if wrong:
-        raise refusal(problem, solution)
-    return found
+    return replace(found, bound=-sum((by * form.constant for form, by in others), Fraction(0)))
 
 
 def solve_and_prove(
@@ -240,6 +249,21 @@ def sparse(problem: Problem, certificate: Certificate) -> Certificate:
             if solution.accuracy < _LOOSER and solution.dual < limit:
                 with suppress(Unsolved):
                     found, pairs = prove(problem, solution), left
+    return found
+
+
+def short(problem: Problem, certificate: Certificate) -> Certificate:
+    """A proof from few pair conditions whose multipliers have few digits; its bound is up to 0.1% larger."""
+    found = sparse(problem, certificate)
+    pairs, limit = [*found.pairs], found.bound * (1 + _ROUGHER)
+    with one_thread():
+        # Far from the boundary multipliers may be rounded, near to it the bound is good.
+        solutions = [restricted(problem, pairs, tolerance) for tolerance in _SHORT]
+    for digits in range(3, _DIGITS):
+        for solution in solutions:
+            rounded = _rounded(problem, solution, digits)
+            if rounded.bound <= limit and not faults(problem, rounded):
+                return rounded
     return found
 
 

@@ -16,6 +16,7 @@ from cflag_theory.worstcase.attaining import Attained, attain
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove, sparse
 from cflag_theory.worstcase.drawing import attain_drawn, pose_drawn
 from cflag_theory.worstcase.methods import CONVEX, SMOOTH, VALUE, Setting, pose
+from cflag_theory.worstcase.page import covers, page
 from cflag_theory.worstcase.playing import method as named
 from cflag_theory.worstcase.threads import one_thread
 
@@ -128,6 +129,10 @@ class WorstCase(Shown):
             lines.append(f"{float(value):.6g} times that at {name(q, i)} from {name(q, j)}{of}")
         lines += [f"{float(y):.6g} times {words}" for words, y in zip(problem.names, short.rows, strict=True)]
         return lines
+
+    def page(self) -> str:
+        """The proof as a page that `cflag verify FILE.page` decides anew; empty where `page.covers` says no."""
+        return page(self.setting, self.certificate, self.lower) if covers(self.setting) else ""
 
     def sheet(self) -> Sheet:
         """The interval, for whom it holds and what is assumed."""

@@ -214,7 +214,7 @@ class Text:
         elif kind == "lipschitz":
             said = f"lipschitz {self.number(f.properties.smooth)} {grad}"
         elif kind == "convex":
-            said = f"convex {self.number(f.properties.mu)} {value} {grad}"
+            said = f"convex {self.number(f.properties.lowest)} {value} {grad}"
         else:
             said = f"forall z : V, {self.number(f.properties.lower)} <= {value} z"
         return f"forall {places} : nat, {said}" if places else said

@@ -198,6 +198,7 @@ def _worst_case(
     out: Path | None,
     format: Format,
 ) -> None:
+    from cflag_theory.files import write_text
     from cflag_theory.studies.worst_cases.published import that_apply
     from cflag_theory.worstcase.saving import kept_worst_case, record
     from cflag_theory.worstcase.steps import best_step, largest_step_of
@@ -222,6 +223,10 @@ def _worst_case(
     beside = None if eta == "largest" else that_apply(found.setting)
     rest = "What is assumed, and a short proof"
     _show(found, details=details, out=out, kept=kept, format=format, rest=rest, beside=beside)
+    if out is not None and (text := found.page()):
+        write_text(out / "worst_case.page", text)
+        if format is not Format.json:
+            typer.echo(f"proof: {out / 'worst_case.page'}, which cflag verify decides anew.")
 
 
 def check_worst_case(file: Path, *, details: bool, format: Format) -> None:

@@ -226,6 +226,7 @@ def _functions(reading: Reading, facts: Facts) -> None:
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
+            if declared.smooth is not None:
                 facts.use(rules.interpolation(f"strong interpolation {between}", f, x, y, 1))
         for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
             if declared.smooth is not None and (declared.mu is None or reading.norms):

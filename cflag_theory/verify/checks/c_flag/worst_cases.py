@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 from cflag_theory.claims.engine.claim import Claim
@@ -10,9 +10,8 @@ from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.verdict import SUPPORTS, UNDECIDED, Evidence
-from cflag_theory.worstcase.certificate import Certificate, combined
+from cflag_theory.worstcase.certificate import Certificate, combined, matrix
 from cflag_theory.worstcase.methods import Setting, pose
-from cflag_theory.worstcase.vectors import Pair
 
 Matrix = list[list[Fraction]]
 #: The E and T of `ours.tracking_rate`, part exact.
@@ -50,18 +49,10 @@ def left_over(steps: int, rounds: int, h: Fraction, share: Fraction) -> tuple[Ma
     total = combined(problem, Certificate(pairs, [bound, Fraction(0)], [_ONE], bound))
     if total.values or -total.constant != bound or min(pairs.values()) < 0:
         return None
-    M, D = _square(total.M, problem.means), _square(total.D, problem.owns)
+    M, D = matrix(total.M, problem.means), matrix(total.D, problem.owns)
     first = M[0]
     rest = [[row[j] - row[0] * first[j] / first[0] for j in range(1, len(M))] for row in M[1:]]
     return rest, D
-
-
-def _square(part: Mapping[Pair, Fraction], size: int) -> Matrix:
-    A = [[Fraction(0)] * size for _ in range(size)]
-    for (k, j), value in part.items():
-        A[k][j] += value / 2
-        A[j][k] += value / 2
-    return A
 
 
 def semidefinite(A: Matrix) -> bool:
