@@ -84,6 +84,7 @@ RULES = {
     "convexity": rules.convex("s", h, x(0), y(0)),
     "interpolation": rules.interpolation("s", h, x(0), y(0)),
     "interpolation of a strongly convex function": rules.interpolation("s", h, x(0), y(0), 1),
+    "interpolation of a smooth function": rules.interpolation("s", f, x(0), y(0), 1),
     "lower bound": rules.bounded_below("s", f, x(0)),
     "norm of a mean": rules.norm_of_mean("s", mean, L * x(i) + y(0)),
     "Jensen": rules.jensen("s", sum_over(t, n), x(t) - y(0)),
@@ -113,8 +114,9 @@ def test_a_rule_concludes_what_holds(rule):
     assert met >= 20
 
 
-def test_a_false_conclusion_is_seen_in_the_models():
-    claimed = rules.concluded(RULES["Jensen"], [])
-    wrong = type(claimed)(claimed.left, claimed.op, claimed.right / n)
+@pytest.mark.parametrize(("rule", "by"), [("Jensen", 1 / n), ("interpolation of a smooth function", sp.Rational(9, 10))])
+def test_a_false_conclusion_is_seen_in_the_models(rule, by):
+    claimed = rules.concluded(RULES[rule], [])
+    wrong = type(claimed)(claimed.left, claimed.op, claimed.right * by)
     assert not all(Model(seed).holds(wrong, {}) for seed in range(60))
     assert math.isfinite(Model(0).number(wrong.left, {}))
