@@ -33,9 +33,14 @@ EXPECTED = {
         plants=(*built("1001/1000", part="mean"), *without("step", part="mean", verdict="open")),
     ),
     "ours.tracking_rate": Expectation(
-        "holds holds holds open",
-        reached={"attained": 1},
-        plants=(*built("1001/1000", part=("attained", "slope")), *without("F", part="attained", verdict="open")),
+        "holds holds holds holds holds open",
+        reached={"attained": 1, "one": 1, "two": 1},
+        plants=(
+            *built("1001/1000", part=("attained", "slope")),
+            *built("999/1000", part=("one", "two")),
+            *without("F", part="attained", verdict="open"),
+            *without("step", part=("one", "two"), verdict="open"),
+        ),
     ),
     "ours.any_bias": Expectation(
         "holds holds holds holds",
