@@ -81,6 +81,7 @@ def test_semidefinite_matrices():
         "ours.tracking_rate",
         "ours.tracking_steps",
         "cflag.lemma3_surrogate",
+        "cfl.gc_rate",
     ],
 )
 def test_solved_worst_cases_agree_with_the_rows(id):
