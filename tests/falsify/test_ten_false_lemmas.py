@@ -95,8 +95,6 @@ LEMMAS = {
 }
 
 
-#: Its repair holds, and no rule says so: that a smooth function lies above parabolas too.
-OPEN = ("a sign on the left",)
 QUICK = ("convexity", "from which index on", "a product of numbers")
 
 
@@ -105,4 +103,4 @@ def test_its_repair_is_proposed(name):
     lemma, fits = LEMMAS[name]
     found = repair(lemma, seconds=60)
     assert found.decision.refuted
-    assert any(map(fits, found.proposals)) == (name not in OPEN), [one.words for one in found.proposals]
+    assert any(map(fits, found.proposals)), [one.words for one in found.proposals]
