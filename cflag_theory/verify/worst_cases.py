@@ -190,7 +190,7 @@ def _union() -> Compared:
 
 
 def _cfl() -> Compared:
-    """T (F(x_T) - F*) without drifts, where Theorem B.5 is repaired, and what a drift of any kind does to CFL's rounds."""
+    """T (F(x_T) - F*) without drifts, where Theorem B.5 is repaired, and what any drift does to CFL's rounds."""
     still = [_solved("fedavg", E, T, Fraction(1), 0).upper * T for E, T in ((1, 1), (2, 1), (2, 2), (2, 5), (5, 5))]
     kept, one = ([_solved(name, 1, T, _HALF).upper for T in (1, 2, 5)] for name in ("cfl", "fedavg"))
     words = [", ".join(f"{float(value):.4g}" for value in values) for values in (kept, one)]

@@ -114,7 +114,9 @@ def test_a_rule_concludes_what_holds(rule):
     assert met >= 20
 
 
-@pytest.mark.parametrize(("rule", "by"), [("Jensen", 1 / n), ("interpolation of a smooth function", sp.Rational(9, 10))])
+@pytest.mark.parametrize(
+    ("rule", "by"), [("Jensen", 1 / n), ("interpolation of a smooth function", sp.Rational(9, 10))]
+)
 def test_a_false_conclusion_is_seen_in_the_models(rule, by):
     claimed = rules.concluded(RULES[rule], [])
     wrong = type(claimed)(claimed.left, claimed.op, claimed.right * by)

@@ -110,11 +110,15 @@ def test_a_range_without_a_proof_is_named():
 
 
 def test_neither_says_what_was_tried_and_where_it_fails():
-    below = claim(f(x) + dot(f.grad(x), y - x) - L / 2 * norm2(y - x), f(y) + norm2(u))
-    found = decide(below, budget=200)
+    # Three orthogonal vectors of one length are 0 in the plane, where instances are looked for, and not in space.
+    u, v, w = vectors("u_of_three v_of_three w_of_three")
+    orthogonal = (sp.Eq(dot(one, other), 0) for one, other in ((u, v), (u, w), (v, w)))
+    alike = (sp.Eq(norm2(u), norm2(v)), sp.Eq(norm2(v), norm2(w)))
+    right = f(x) + dot(f.grad(x), y - x) + L / 2 * norm2(y - x)
+    found = decide(claim(f(y) + norm2(u), right, *orthogonal, *alike), budget=200)
     assert found.outcome == "neither"
     words = " ".join(found.finding.not_covered)
-    assert "tried smoothness" in words
+    assert "smoothness (4)" in words
     assert "follows from no multiples of these facts" in words
     assert "it was not asked" not in words
 

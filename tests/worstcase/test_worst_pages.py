@@ -56,7 +56,9 @@ def test_the_page_holds_and_says_hardly_more_than_the_certificate(tmp_path, sett
 
 def changed_number(text, before):
     """The first number behind these words, a hundredth smaller."""
-    return re.sub(rf"({before})(\d+(?:/\d+)?)", lambda at: f"{at[1]}{Fraction(at[2]) * Fraction(99, 100)}", text, count=1)
+    return re.sub(
+        rf"({before})(\d+(?:/\d+)?)", lambda at: f"{at[1]}{Fraction(at[2]) * Fraction(99, 100)}", text, count=1
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,13 +89,15 @@ def _nested(at: Forms, operators: list[Operator], inner: Callable[[], str]) -> s
 
 def _square(at: Forms, step: Use, relation: Relation) -> list[str]:
     v, *operators = step.terms
+    numbers = not is_vector(v)
 
     def inner() -> str:
-        return f"dot {at.text.vector(v)} {at.text.vector(v)}"
+        return f"({at.text.number(v)}) ^ 2" if numbers else f"dot {at.text.vector(v)} {at.text.vector(v)}"
 
-    positive = "repeat (apply avg_nonneg; intros); apply dot_square"
+    positive = f"repeat (apply avg_nonneg; intros); apply {'pow2_ge_0' if numbers else 'dot_square'}"
     proof = f"assert (Square : 0 <= {_nested(at, operators, inner)}) by ({positive}); exact Square"
-    return at.bridge(relation, proof, "reflexivity", at.nested(operators, norm2(v), lambda: at.dots(v)))
+    expanded, shown = (sp.expand(v**2), lambda: "ring") if numbers else (norm2(v), lambda: at.dots(v))
+    return at.bridge(relation, proof, "reflexivity", at.nested(operators, expanded, shown))
 
 
 def _rewrite(at: Forms, step: Use, relation: Relation) -> list[str]:

@@ -17,10 +17,10 @@ from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, re
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.finder import find
-from cflag_theory.claims.engine.operators import Index, Operator
-from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.operators import Index, Operator, Total
+from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
-from cflag_theory.claims.engine.terms import Function, Norm, TermError, dot, is_vector, norm, norm2, parts
+from cflag_theory.claims.engine.terms import Basis, Function, Norm, TermError, dot, is_vector, norm, norm2, parts
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.facts import Facts, known_of
@@ -83,7 +83,7 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     A claim about one round and more is about none first, where it often says nothing.
     """
     if end.is_positive:
-        count = sp.Symbol(reading.fresh(f"{end}'"), integer=True, nonnegative=True)
+        count = sp.Symbol(reading.fresh(end.name), integer=True, nonnegative=True)
         try:
             wider = replace(reading, goal=reading.goal.xreplace({end: count}))
             none = wider.goal.subs({count: sp.S.Zero})
@@ -163,6 +163,9 @@ def _add(stage: Callable[[Reading, Facts], None], reading: Reading, facts: Facts
     _under_means(reading, facts, list(facts.known)[before:])
     if stage is _functions:
         _under_means(reading, facts, list(facts.known)[:before])
+        scattered = map(facts.use, [*rounds.scattered(reading, [reading.goal, *facts.relations().values()])])
+        _under_means(reading, facts, list(filter(None, scattered)))
+        _with_totals(facts)
         for use in (*rounds.telescoped(reading), *rounds.tangents(reading), *rounds.minima(reading)):
             facts.use(use)
 
@@ -222,7 +225,7 @@ def _functions(reading: Reading, facts: Facts) -> None:
             between = f"of {f} from {x} to {y}"
             if declared.smooth is not None:
                 facts.use(rules.smooth(f"smoothness {between}", f, x, y))
-            if declared.mu is not None and (declared.smooth is None or declared.mu != 0):
+            if declared.mu is not None and (declared.smooth is None or declared.mu != 0 or rounds.weighed(reading)):
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
@@ -357,6 +360,15 @@ def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:
                     what = f"{name}, under {operator}" + (f", weighed by {weight}" if weight != 1 else "")
                     made = facts.use(rules.mean(what, operator, weight, given=name))
                     _under_means(reading, facts, [made] if made else [])
+
+
+def _with_totals(facts: Facts) -> None:
+    """What has a sum of weights times something, with the value of that sum."""
+    for (name, one), (total, equation) in permutations(facts.relations().items(), 2):
+        of_weights = isinstance(equation.left, Total) and not equation.left.atoms(Basis)
+        if equation.op == "==" and of_weights and equation.left in one.slack.atoms(Total):
+            left, right = (sp.expand(side.xreplace({equation.left: equation.right})) for side in sides(one))
+            facts.derive(f"{name}, by {total}", Relation(left, one.op, right), [name, total])
 
 
 def _needed(facts: Facts, names: list[str]) -> list[str]:

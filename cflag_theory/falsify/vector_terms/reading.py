@@ -14,6 +14,7 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.meanings import own_names
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
@@ -128,11 +129,12 @@ class Reading:
         return sorted((one for one in below if isinstance(one, Norm) or _is_square(one)), key=str)
 
     def fresh(self, name: str) -> str:
-        """A name that no number of the claim has."""
+        """A name that no number of the claim has: this one, or its first word with primes."""
         taken = {one.name for one in self.atoms(sp.Symbol)}
-        while name in taken:
-            name += "'"
-        return name
+        word, *others = name.split(" ")
+        while " ".join([word, *others]) in taken:
+            word += "'"
+        return " ".join([word, *others])
 
     def with_order(self) -> Reading:
         """The same with what is known of numbers by what they are: divisors, whole numbers, mu <= L.
@@ -216,6 +218,7 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
     read = Reading(name, goal, tuple(facts), hints)
+    read = read.put(own_names(read.atoms(sp.Symbol, AppliedUndef), but={conjecture.free, *map(str, conjecture.exists)}))
     if conjecture.free is not None and free is not None:
         value = sp.Rational(free.numerator, free.denominator)
         fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}

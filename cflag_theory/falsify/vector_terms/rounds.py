@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,11 +12,11 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, sum_over
+from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, TotalVector, sum_over
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, norm2, parts
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, is_vector, norm2, parts
 from cflag_theory.falsify.vector_terms.gram import under
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -48,7 +48,7 @@ def of_one(reading: Reading) -> tuple[Reading, tuple[sp.Symbol, ...]]:
     if len(free) != 1:
         return reading, ()
     (over,) = free
-    number = sp.Symbol(reading.fresh(f"{over}'"), integer=True, nonnegative=True)
+    number = sp.Symbol(reading.fresh(str(over)), integer=True, nonnegative=True)
     return replace(reading, goal=reading.goal.xreplace({over: number})), (number, over)
 
 
@@ -90,14 +90,41 @@ def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
 def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
     """What terms under a sum are multiplied by that depends on its index; 1 first."""
     found = [sp.S.One]
-    for one in reading.atoms(Total) if total.is_sum else ():
+    for one in reading.atoms(Total, TotalVector) if total.is_sum else ():
         if one.operator == total:
-            weight = sp.Mul(*(f for f in sp.Mul.make_args(one.body) if total.index in f.free_symbols and _plain(f)))
-            found.append(weight)
+            for term in parts(one.body).values() if is_vector(one.body) else [one.body]:
+                factors = [f for f in sp.Mul.make_args(term) if total.index in f.free_symbols and _plain(f)]
+                found += [sp.Mul(*factors), *(f for f in factors if isinstance(f, AppliedUndef))]
     return list(dict.fromkeys(found))
 
 
+def weighed(reading: Reading) -> bool:
+    """Whether members of a family are summed with weights that are a family too."""
+    return any(len(weights(reading, one)) > 1 for one in reading.operators if one.is_sum)
+
+
+def scattered(reading: Reading, known: Iterable[Relation]) -> Iterator[Use]:
+    """What the members of a sum differ from it, squared, where members have weights; else Jensen's inequality."""
+    if weighed(reading):
+        for one in sorted(set().union(*(fact.slack.atoms(TotalVector) for fact in known)), key=str):
+            for member in parts(one.body) if one.operator.is_sum else ():
+                if one.operator.index in member.free_symbols and parts(one.body)[member] != 1:
+                    yield rules.square(f"square of what {member} differs from {one}", member - one)
+    for one in (power.base for power in reading.atoms(sp.Pow) if power.exp == 2 and isinstance(power.base, Total)):
+        factors = [f for f in sp.Mul.make_args(one.body) if one.operator.index in f.free_symbols and _plain(f)]
+        if one.operator.is_sum and factors and factors != [one.body]:
+            member = one.body / sp.Mul(*factors)
+            yield rules.square(f"square of what {member} differs from {one}", member - one)
+        yield rules.jensen(f"square of {one}", one.operator, one.body)
+    for one in reading.atoms(Total):
+        if one.body.is_Pow and one.body.exp == 2:
+            yield rules.jensen(f"square of the sum of {one.body.base}", one.operator, one.body.base)
+
+
 def _plain(factor: sp.Expr) -> bool:
+    """Numbers of the index alone, and members of a sequence that is not negative."""
+    if isinstance(factor, AppliedUndef):
+        return bool(factor.is_nonnegative)
     return not factor.atoms(Value, AppliedUndef, Norm, Total, Basis)
 
 
