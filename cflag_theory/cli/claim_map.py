@@ -66,24 +66,11 @@ def svg(
     alone: bool = True,
     book: Book = BOOK,
 ) -> str:
-    """The map as SVG.
+    """The map as SVG: boxes of the claims `names`, with verdicts by id; those without an arrow follow below the
+    drawing.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Claims in order; those without an arrow follow below the drawing.
-    among : collection of Arrow
-        As `kept` gives them.
-    labels : mapping of str to str
-        Verdicts by id.
-    title : str
-        What the picture shows.
-    start : str, optional
-        The claim in the middle, which has a thicker rim.
-    alone : bool
-        Whether the picture brings its style; on the report's page that is done once.
-    book : Book
-        The ledger, or the pages of a stranger.
+    `start`, the claim in the middle, has a thicker rim. `alone` is whether the picture brings its style; on the
+    report's page that is done once. `book` is the ledger, or the pages of a stranger.
     """
     pairs = one_each(among)
     met = {one for pair in pairs for one in pair}

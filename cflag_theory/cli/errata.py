@@ -72,18 +72,8 @@ def rows(paper: str) -> list[str]:
 
 
 def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Book = BOOK) -> str:
-    """The list as text.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        Of `rows(paper)`, or of the claims of a stranger's pages.
-    paper : str
-        One of `book.papers`.
-    document : Document
-        An empty one, which says how things are written.
-    book : Book
-        The ledger, or the pages of a stranger.
+    """The list as text: of the verdicts of `rows(paper)`, or of the claims of a stranger's pages (`book`). An empty
+    `document` says how things are written.
     """
     found, wrong, loose, left = sorted_out(verdicts, paper, book)
     named = dict.fromkeys(id for verdict, _, state in wrong if state.verdict == "false" for id in verdict.instead)

@@ -44,14 +44,8 @@ def plot(
     where: Mapping[str, str] | None = None,
     partial: bool = False,
 ) -> Any:
-    """A `matplotlib.figure.Figure` of a sweep's results.
-
-    Parameters
-    ----------
-    folder : path
-        What `sweep` wrote.
-    figure : {"series", "curves", "map"}
-        `sweeps.series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
+    """A `matplotlib.figure.Figure` of what `sweep` wrote to a folder: `sweeps.series.series`, `curves` or `grid_map`
+    ("map"), which take the other arguments; a map has one name in `by`.
     """
     from cflag_theory import figures
     from cflag_theory.studies.sweeps.series import curves, grid_map, series

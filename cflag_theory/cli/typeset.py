@@ -38,19 +38,11 @@ _ENDS = ",.;:?"
 
 
 def typeset(words: str, *, escape: Callable[[str], str], dollar: str = "$", expectation: bool = False) -> str:
-    """A sentence with its formulas set in TeX.
+    """A sentence, as claims, counterexamples and notes have it ("||S||^2 <= 2 beta for every t"), with its formulas set
+    in TeX between `dollar` signs; `escape` makes of other text what the format prints as it is.
 
-    Parameters
-    ----------
-    words : str
-        As claims, counterexamples and notes have it: "||S||^2 <= 2 beta for every t".
-    escape : callable
-        From text outside of formulas to text that the format prints as it is.
-    dollar : str
-        What stands before and after a formula.
-    expectation : bool
-        Whether a bare E is the expectation, as in the CFL paper; elsewhere it is the number of local steps, unless a
-        bracket, a norm or an index follows.
+    `expectation` is whether a bare E is the expectation, as in the CFL paper; elsewhere it is the number of local
+    steps, unless a bracket, a norm or an index follows.
     """
     out: list[str] = []
     for place, piece in enumerate(words.split("`")):

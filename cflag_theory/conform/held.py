@@ -18,21 +18,8 @@ from cflag_theory.outside.child import Child, NoAnswer
 
 
 class HeldOwn:
-    """The functions of a file, from here, as `running.Own` has a user's functions.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Which of `NAMES` the file defines.
-    algorithm : str or None
-        Its ALGORITHM.
-    parameters : mapping
-        Its PARAMETERS.
-
-    Raises
-    ------
-    InvalidInput
-        The file cannot be run, or defines none of these.
+    """The functions of a file, from here, as `running.Own` has a user's functions: which of `NAMES` it defines, its
+    ALGORITHM and PARAMETERS. InvalidInput where it cannot be run, or defines none of these.
     """
 
     def __init__(self, path: Path, seconds: float) -> None:

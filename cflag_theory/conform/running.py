@@ -60,14 +60,9 @@ class Own:
         return tuple(name for name in NAMES if getattr(self, name) is not None)
 
     def compute(self, kind: type[Algorithm], case: Case, numbers: str, *, watched: bool = False) -> tuple[Record, str]:
-        """What these functions compute in a case, and where they first make a float32, if that is watched.
-
-        Raises
-        ------
-        NeedsTensors
-            They may have failed because numbers are no tensors, or of another precision than the user's own tensors.
-        InvalidInput
-            They failed for another reason.
+        """What these functions compute in a case, and where they first make a float32, if that is watched. NeedsTensors
+        where they may have failed because numbers are no tensors, or of another precision than the user's own; else
+        InvalidInput.
         """
         own = replace(self, watch=SinglePrecision()) if watched else self
         try:
@@ -104,16 +99,8 @@ class Own:
 
 
 def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
-    """Run all rounds of a case.
-
-    Parameters
-    ----------
-    reference : Algorithm
-        It says what is kept and sent, and takes the halves that `own` has not.
-    world : World
-        The case in one kind of numbers.
-    own : Own, optional
-        A user's functions; without them the reference alone.
+    """Run all rounds of a case in one kind of numbers (`world`). The reference says what is kept and sent, and takes
+    the halves that a user's `own` functions have not; without them it runs alone.
     """
     own = own or Own()
     case, record = world.case, Record()
@@ -317,12 +304,8 @@ _OTHERS = ("<frozen", str(Path(linecache.__file__).parent))
 
 
 class SinglePrecision:
-    """Looks on while a user's functions run in double precision, for the first line that makes a float32.
-
-    Attributes
-    ----------
-    place : str
-        File, line and its text; "" while there is none.
+    """Looks on while a user's functions run in double precision, for the first line that makes a float32: `place` is
+    its file, line and text, "" while there is none.
     """
 
     def __init__(self) -> None:

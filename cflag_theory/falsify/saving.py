@@ -30,20 +30,8 @@ _FORM |= dict.fromkeys(("relation", "left", "right"), WORD)
 
 @dataclass(frozen=True)
 class Replay:
-    """A saved counterexample, evaluated again.
-
-    Attributes
-    ----------
-    name, relation : str
-        The claim's.
-    values : mapping
-        The case.
-    left, right : str
-        Both sides, as they came out now.
-    broken : bool
-        Whether the case refutes the claim as it is now.
-    changed : bool
-        Whether the claim's file is another than the one that the counterexample was made from.
+    """A saved counterexample, evaluated again: both sides, as they came out now, and whether the case refutes the claim
+    as it is now (`broken`). `changed`: the claim's file is another than the one that the counterexample was made from.
     """
 
     name: str

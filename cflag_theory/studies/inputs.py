@@ -64,18 +64,9 @@ def classes(words: str, what: str, data: str) -> tuple[int | str, ...]:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a data file are, and which loss they make, as the command line has it.
-
-    Attributes
-    ----------
-    label_column, task_column, client_column : str, optional
-        Names of columns of a table, or of arrays of an npz file.
-    positive : str, optional
-        Labels with target +1, such as "1,3".
-    potential, features, missing, scale
-        As `load_data` takes them.
-    read : tuple of str
-        What else says how a table is read, KEY=VALUE, such as "delimiter=;".
+    """What the columns of a data file are, and which loss they make, as the command line has it. Labels of `positive`,
+    such as "1,3", have target +1; `read` is what else says how a table is read, KEY=VALUE, such as "delimiter=;"; the
+    rest is as `load_data` takes it.
     """
 
     label_column: str | None = None

@@ -26,18 +26,11 @@ PROVERS = ("coq",)
 
 @dataclass(frozen=True)
 class Check:
-    """How one claim is put to the test.
+    """How one claim is put to the test: `points` are exact instances to replay; `samples`, from (seed, count), values
+    along random runs; None where a statement says nothing about runs.
 
-    Attributes
-    ----------
-    points : callable or None
-        The exact instances to replay.
-    samples : callable or None
-        (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
-    further : callable or None
-        (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
-    along : callable or None
-        (claim, seed, count) to evidence along `count` random runs that values at points cannot express.
+    `further`, from (claim, seed, count), is evidence that is neither: enumerations, recomputed tables, Monte Carlo;
+    `along` is evidence along random runs that values at points cannot express.
     """
 
     points: Callable[[], Iterable[Point]] | None = None

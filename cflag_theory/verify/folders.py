@@ -60,18 +60,11 @@ def verify_folder(
     prover: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[Verdict]:
-    """Decide the claims of a page, or of a folder of pages, in their order.
+    """Decide the claims of a page, which may `use` others beside it, or of a folder of pages, in their order; by
+    default all.
 
-    Certificates that had to be found are kept beside the pages, where that is possible, and checked at every use.
-
-    Parameters
-    ----------
-    path : path or Folder
-        A page, which may `use` others beside it, or a folder of pages; or one of them that is read.
-    ids : sequence of str
-        Claims; by default all.
-    seed, level, jobs, prover, progress
-        As `verify` takes them; level "full" draws more instances.
+    Certificates that had to be found are kept beside the pages, where that is possible, and checked at every use. The
+    rest is as `verify` takes it; level "full" draws more instances.
     """
     check_words(level, prover)
     folder = path if isinstance(path, Folder) else pages_of(path)

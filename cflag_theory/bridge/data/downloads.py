@@ -37,16 +37,8 @@ LOCK = ".cflag-download"
 
 @dataclass(frozen=True)
 class Source:
-    """A file to fetch.
-
-    Attributes
-    ----------
-    url, md5 : str
-        The file takes its name from the end of the address.
-    folder : str
-        Where it lies under the root: as it is, or for an archive the folder that it unpacks to.
-    packed : bool
-        Whether it is an archive, which goes when it is unpacked.
+    """A file to fetch: its name is the end of `url`, and its MD5 sum is known. `folder` is where it lies under the
+    root; of an archive (`packed`), which goes when it is unpacked, the folder that it unpacks to.
     """
 
     url: str

@@ -40,20 +40,9 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Evolving:
-    """Local data by round.
-
-    Attributes
-    ----------
-    labels : (n,) int array
-        Of the train images.
-    clients, size : int
-        S, and how many samples a client has in a round.
-    zeta : float
-    sequences : tuple of int arrays
-        Of every client all its samples, subset by subset; empty for stateless clients, which draw anew each round.
-    overlap : float
-    visits, split : str
-    seed : int
+    """Local data by round: of S `clients` with `size` samples a round each, whose classes (`labels`) follow Dirichlet's
+    law with `zeta`. `sequences` has all samples of every client, subset by subset; it is empty for stateless clients,
+    which draw anew each round.
     """
 
     labels: Ints

@@ -51,13 +51,8 @@ def place(root: Path) -> Path | None:
 
 
 def read_tiny_imagenet(root: str | Path, *, progress: Progress | None = None) -> Arrays:
-    """TinyImageNet-200 from `root` or its folder `tiny-imagenet-200`.
-
-    Parameters
-    ----------
-    root : str or Path
-    progress : callable, optional
-        Called with the numbers of images decoded and of all images.
+    """TinyImageNet-200 from `root` or its folder `tiny-imagenet-200`; `progress` gets the numbers of images decoded and
+    of all.
     """
     base = as_folder(root)
     folder = place(base)

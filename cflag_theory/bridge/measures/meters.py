@@ -61,18 +61,8 @@ _OF_PASSES = ("f", "g", "grad_f2", "b2", "B", "m_met", "grad_f_change2", "grad_g
 def row_of(
     task: int, numbers: RoundNumbers, full: Measured | None, *, lr: float, normalised: bool
 ) -> dict[str, float | int | list[float]]:
-    """One round as a row of `MEASURED` and `MORE`; nan where it does not have a number.
-
-    Parameters
-    ----------
-    task : int
-    numbers : RoundNumbers
-    full : Measured or None
-        Where full gradients were measured.
-    lr : float
-        beta in the definition of S.
-    normalised : bool
-        Whether the network normalises by minibatch.
+    """One round as a row of `MEASURED` and `MORE`; nan where it does not have a number, as without `full` gradients. lr
+    is beta in the definition of S, and `normalised` whether the network normalises by minibatch.
     """
     exchanged = math.nan if normalised else numbers.grad_g2
     row: dict[str, float | int | list[float]] = dict.fromkeys(MEASURED, math.nan)
@@ -122,20 +112,8 @@ def trace_of(
     diverged: bool,
     versions: Mapping[str, str],
 ) -> Trace:
-    """The rounds of one task as a Trace with one replica.
-
-    Parameters
-    ----------
-    rows : mapping of str to sequence
-        Columns of `row_of` over the rounds of the task.
-    settings : RunSettings
-    method : str
-    seed, task : int
-    local_steps : int
-        E: the largest number of local steps of a client.
-    diverged : bool
-        Whether the task ended early.
-    versions : mapping of str to str
+    """The rounds of one task, columns of `row_of`, as a Trace with one replica. `local_steps` is E, the largest number
+    of local steps of a client, and `diverged` whether the task ended early.
     """
     rounds = len(rows["task"])
     columns, absent = {}, {}

@@ -72,14 +72,9 @@ class Metrics:
 
 
 def metrics(accuracy: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> Metrics:
-    """Every metric of an accuracy matrix.
-
-    Parameters
-    ----------
-    accuracy : (S, S)
-        Percent, a[s, j] on task j after task s; NaN or None where it was not measured.
-    before : (S,), optional
-        Accuracy on every task before any was learned; forward transfer needs it, and unseen tasks' accuracies.
+    """Every metric of an accuracy matrix (S, S): percent on task j after task s; NaN or None where it was not measured.
+    `before` (S,) is the accuracy on every task before any was learned, which forward transfer needs, as it does that of
+    unseen tasks.
     """
     a = as_accuracy(accuracy)
     tasks = len(a)
@@ -132,14 +127,8 @@ def forgetting(accuracy: npt.ArrayLike, *, definition: str = "paper") -> float |
 
 
 def forward_transfer(accuracy: npt.ArrayLike, before: npt.ArrayLike) -> float | None:
-    """Lopez-Paz and Ranzato's forward transfer: what earlier tasks did for a task before it was learned.
-
-    Parameters
-    ----------
-    accuracy : (S, S)
-        As in `metrics`, with the entries right above the diagonal measured; None where one is not.
-    before : (S,)
-        Accuracy on every task before any was learned.
+    """Lopez-Paz and Ranzato's forward transfer: what earlier tasks did for a task before it was learned. Arguments as
+    in `metrics`; of the matrix it takes the entries right above the diagonal, and is None where one was not measured.
     """
     a = as_accuracy(accuracy)
     start = np.array(before, dtype=np.float64)

@@ -26,22 +26,9 @@ from cflag_theory.bridge.settings.options import Work
 class Job:
     """The steps of some clients in one round, a row a client: what gradient a step is given, and what is to be said.
 
-    Parameters
-    ----------
-    method : FineTune
-    round : Round
-    clients : sequence of Client
-    cut : [row][component] arrays of int
-        Minibatches of the clients.
-
-    Attributes
-    ----------
-    orders : [row] lists of int
-        The component of every step.
-    Lambda : (n,) tensor or None
-        Sums over the steps of the inner products of memory gradient and current gradient.
-    gradients : list of int
-        Samples whose gradient was evaluated.
+    `cut` has the minibatches by row and component, `orders` the component of every step. `Lambda` (n,) sums the inner
+    products of memory gradient and current gradient over the steps; `gradients` counts samples whose gradient was
+    evaluated.
     """
 
     def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:

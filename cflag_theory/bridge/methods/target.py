@@ -119,18 +119,7 @@ def served(options: TargetOptions) -> int:
 
 
 class Server:
-    """Makes the images of one task.
-
-    Parameters
-    ----------
-    round : Round
-        The last one of the task.
-    state : (size,) Tensor
-        The teacher, x_old.
-    pixels : Pixels
-        How images are stored.
-    options : TargetOptions
-    """
+    """Makes the images of one task, whose last round is `round` and whose last state, x_old, is the teacher."""
 
     def __init__(self, round: Round, state: Tensor, pixels: Pixels, options: TargetOptions) -> None:
         self.model, self.teacher, self.pixels, self.options = round.model, state, pixels, options
@@ -234,12 +223,7 @@ def normalisation(model: FlatModel) -> Iterator[list[Tensor]]:
 
 class Generator(nn.Module):  # type: ignore[misc]
     """Maps of a quarter of the sides, made twice as large twice, each time with a 3 x 3 convolution and BatchNorm.
-
-    Parameters
-    ----------
-    shape : (C, H, W)
-    classes : int
-        Labels are given one-hot behind the noise.
+    Labels are given one-hot behind the noise.
     """
 
     #: Numbers of noise, and channels of the maps.

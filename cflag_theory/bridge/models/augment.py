@@ -27,15 +27,8 @@ GREY = (299, 587, 114)
 def augmented(
     data: ClientData, random: np.random.Generator, *, crop: bool = False, flip: bool = False, jitter: bool = False
 ) -> ClientData:
-    """The same samples with changed images, in bytes.
-
-    Parameters
-    ----------
-    data : ClientData
-        Its images are bytes.
-    random : numpy Generator
-        All draws are made whatever is asked for, so that a change draws the same with and without the others.
-    crop, flip, jitter : bool
+    """The same samples with changed images, in bytes. All draws are made whatever is asked for, so that a change draws
+    the same with and without the others.
     """
     images = data.pixels.images[data.indices]
     count, _, height, width = images.shape

@@ -16,18 +16,11 @@ from cflag_theory.public import quoted
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Images with their labels; the loss is sum_b weights_b l_b, where None stands for weights of 1 / B.
+    """Images (B, C, H, W), normalised, of the model's dtype, with their labels; the loss is sum_b weights_b l_b, where
+    None stands for weights of 1 / B.
 
-    Attributes
-    ----------
-    images : (B, C, H, W) Tensor
-        Normalised, of the model's dtype.
-    labels : (B,) Tensor
-        int64, the number of the class within its task; numbers of the model's dtype for the squared loss.
-    tasks : (B,) int64 Tensor
-    weights : (B,) Tensor or None
-    soft : (B, outputs) Tensor or None
-        What another model gives for these images, for a `Loss` that asks for it.
+    A label is the number of the class within its task; numbers of the model's dtype for the squared loss. `soft` (B,
+    outputs) is what another model gives for these images, for a `Loss` that asks for it.
     """
 
     images: Tensor

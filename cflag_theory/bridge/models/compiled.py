@@ -22,12 +22,8 @@ OWN = 3
 
 
 class Compiled:
-    """Called as the network is.
-
-    Attributes
-    ----------
-    sizes : set of (int, bool, bool)
-        Numbers of images with a graph of their own, each with the network's mode and whether gradients are taken.
+    """Called as the network is. `sizes` says which numbers of images have a graph, with the network's mode and whether
+    gradients are taken.
     """
 
     def __init__(self, network: nn.Module) -> None:

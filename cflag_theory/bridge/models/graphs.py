@@ -26,13 +26,8 @@ Record = Callable[[Callable[[], Tensor]], tuple[Callable[[], None], Tensor]]
 
 
 class Graphs:
-    """One graph for each shape of a minibatch, up to `MOST`; other shapes have none.
-
-    Parameters
-    ----------
-    run : callable
-        The pass. It may write to other memory that stays in its place.
-    record : callable, optional
+    """One graph of the pass `run` for each shape of a minibatch, up to `MOST`; other shapes have none. `run` may write
+    to other memory that stays in its place.
     """
 
     def __init__(self, run: Pass, record: Record | None = None) -> None:

@@ -225,15 +225,7 @@ EXPANSION = 4
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """Convolutions with BatchNorm, to whose output the input is added before the last ReLU.
-
-    Parameters
-    ----------
-    channels : int
-        Of the input.
-    convolutions : sequence of (channels, side, stride)
-        Of their outputs.
-    """
+    """Convolutions (channels, side, stride) with BatchNorm, to whose output the input is added before the last ReLU."""
 
     def __init__(self, channels: int, convolutions: Sequence[tuple[int, int, int]]) -> None:
         super().__init__()

@@ -36,12 +36,8 @@ CONVOLUTIONS = ("cnn", "resnet18", "resnet50")
 
 
 class WrongSetting(InvalidInput):
-    """A setting is wrong: change the key that the message names.
-
-    Attributes
-    ----------
-    place : tuple of str
-        The key, or a method and the key of its options.
+    """A setting is wrong: change the key that the message names. `place` is the key, or a method and the key of its
+    options.
     """
 
     def __init__(self, place: tuple[str, ...], sentence: str) -> None:

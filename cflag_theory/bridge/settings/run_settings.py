@@ -383,12 +383,8 @@ def merged(changes: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any
 
 
 def differing_key(plain: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """The first key by which two runs differ in what they compute, dotted for an option; None where they are the same.
-
-    Parameters
-    ----------
-    plain, other : mapping
-        Of `RunSettings.to_json`. Keys of `WHERE` are not compared.
+    """The first key by which two runs (`RunSettings.to_json`) differ in what they compute, dotted for an option; None
+    where they are the same. Keys of `WHERE` are not compared.
     """
     for name in dict.fromkeys((*plain, *other)):
         one, two = plain.get(name), other.get(name)

@@ -52,18 +52,9 @@ class Checkpoint:
 class Folder:
     """The folder of one run, to which several processes may write, each to parts of its own; see `begin` and `part`.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it does not exist. One that holds parts of the same run is continued.
-    settings : RunSettings
-    environment : mapping of str to str
-        Versions and the like, on which last bits may depend.
-    digests : mapping of str to str
-        What tells the data from other data.
-    anyway : bool
-        Whether parts go on where the environment, or a setting of `run_settings.HOW`, was another one. The change is
-        recorded.
+    It is made if it does not exist; one that holds parts of the same run is continued. `environment` has versions and
+    the like, on which last bits may depend, and `digests` what tells the data from other data. With `anyway` parts go
+    on where the environment, or a setting of `run_settings.HOW`, was another one; the change is recorded.
     """
 
     def __init__(

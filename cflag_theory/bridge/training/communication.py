@@ -69,16 +69,10 @@ class InOneProcess:
 class OverProcesses:
     """Clients over the processes of torch.distributed's default group; see `started`.
 
-    Parameters
-    ----------
-    device : torch.device
-        Where the vectors are.
-    sum : {"ordered", "reduce"}
-        "ordered": each client's vector goes to every process, which adds them in client order, so that the result
-        is that of one process bit for bit. "reduce": a process adds its own clients' vectors and one all-reduce
-        adds the sums: less is sent, and the order of the additions depends on the number of processes.
-    timeout : float
-        Seconds after which a process that does not answer ends the run.
+    With sum "ordered" each client's vector goes to every process, which adds them in client order, so that the result
+    is that of one process bit for bit. With "reduce" a process adds its own clients' vectors and one all-reduce adds
+    the sums: less is sent, and the order of the additions depends on the number of processes. A process that does not
+    answer for `timeout` seconds ends the run.
     """
 
     def __init__(self, device: torch.device, *, sum: str = "ordered", timeout: float = 600) -> None:
@@ -155,15 +149,8 @@ def started(
     """The way to exchange in this process: over the processes that torchrun started, or in one.
 
     To be entered once in a process: PyTorch's second start under torchrun meets the addresses of the first, and waits.
-
-    Parameters
-    ----------
-    device : torch.device
-        This process's: gloo connects CPUs, NCCL GPUs.
-    sum, timeout
-        See `OverProcesses`.
-    backend : str, optional
-        Another one: gloo also connects processes that share a GPU, which NCCL refuses.
+    By the device gloo connects CPUs, NCCL GPUs; `backend` is another one: gloo also connects processes that share a
+    GPU, which NCCL refuses.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if sum not in SUMS:

@@ -60,20 +60,8 @@ def information_loss(
     seen: Sequence[Mapping[int, tuple[ClientData, int]]],
     batch: int,
 ) -> float:
-    """The mean norm of (4), grad f_{tau,i} - grad f~_{tau,i}, over the clients and rounds so far: footnote 6.
-
-    Parameters
-    ----------
-    model, method, state
-    clients : sequence of Client
-    seen : [client] mapping of data set to (data, in how many rounds)
-    batch : int
-        Samples that a pass takes at a time.
-
-    Returns
-    -------
-    float
-        nan where the method keeps no samples of a data set.
+    """The mean norm of (4), grad f_{tau,i} - grad f~_{tau,i}, over the clients and rounds so far: footnote 6. `seen`
+    maps, by client, a data set to (data, in how many rounds); nan where the method keeps no samples of one.
     """
     total, rounds = 0.0, 0
     for client, sets in zip(clients, seen, strict=True):

@@ -24,15 +24,7 @@ from cflag_theory.bridge.training.rounds import of_this_process
 
 
 class Exemplars:
-    """What the clients of a run remember.
-
-    Parameters
-    ----------
-    size : int
-        Samples that a client keeps of a task.
-    classes : int
-        Classes of a task.
-    """
+    """What the clients of a run remember: of each task of so many `classes` at most `size` samples a client."""
 
     def __init__(self, size: int, classes: int) -> None:
         self.size, self.classes = size, classes

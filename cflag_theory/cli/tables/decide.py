@@ -79,14 +79,11 @@ def finding(
     instance: Sequence[str] = (),
     vectors: bool = False,
 ) -> None:
-    """One finding.
+    """One finding, with the command that computes its counterexample again (`replay`), or another word for its
+    `status`.
 
-    Parameters
-    ----------
-    replay : the command that computes its counterexample again.
-    status : another word for its status.
-    instance : the vectors and functions of its counterexample, shown in place of the coordinates that the search draws.
-    vectors : whether the claim is about vectors, so that coordinates say little.
+    `instance` has the vectors and functions of its counterexample, shown in place of the coordinates that the search
+    draws: of a claim about `vectors` these say little.
     """
     console = Page()
     head = Text(f"{found.name}: ")

@@ -31,18 +31,8 @@ USED = {True: "used", False: "not used", None: ""}
 
 @dataclass(frozen=True)
 class Need:
-    """One hypothesis of a proved claim.
-
-    Attributes
-    ----------
-    words : str
-        The hypothesis.
-    used : bool or None
-        Whether the proof that was found names it; None where that cannot be told.
-    without : str
-        What the claim is without it: "refuted", "proved" or "neither".
-    against : tuple of str
-        The counterexample to the claim without it.
+    """One hypothesis of a proved claim: whether the proof that was found names it (None where that cannot be told),
+    whether the claim `without` it is "refuted", "proved" or "neither", and the counterexample `against` that.
     """
 
     words: str

@@ -152,16 +152,10 @@ class Sandwich(Generic[T]):
 def sandwich(
     ask: Callable[[Fraction], tuple[str, T]], low: Fraction, high: Fraction, *, steps: int = _STEPS
 ) -> Sandwich[T]:
-    """Where a claim that is true at one end of [low, high] and false at the other turns.
+    """Where a claim that is true at one end of [low, high] and false at the other turns; `ask` gives for a value
+    "proved", "refuted" or another word, and the answer, so many times at most.
 
     Nothing is assumed of the values in between: what is reported was proved, or refuted, at exactly that value.
-
-    Parameters
-    ----------
-    ask : callable
-        From a value to "proved", "refuted" or another word, and the answer.
-    steps : int
-        How often it may be asked.
     """
     found: Sandwich[T] = Sandwich()
 

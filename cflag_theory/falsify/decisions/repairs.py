@@ -32,14 +32,8 @@ _SEARCH, _LOOK = 3, 150
 
 @dataclass(frozen=True, repr=False)
 class Repaired(Shown):
-    """A claim, what became of it, and changes with which it is proved, the smallest first.
-
-    Attributes
-    ----------
-    decision : Decision
-        Of the claim as it is. Its counterexample shows that some change is necessary.
-    proposals : tuple of Change
-        Each of them was proved.
+    """A claim, what became of it as it is (its counterexample shows that some change is necessary), and changes with
+    which it was proved, the smallest first.
     """
 
     decision: Decision

@@ -177,12 +177,8 @@ class _Names:
 
 
 def page(statement: Statement, words: str) -> str:
-    """The statement with its proof as a page.
-
-    Raises
-    ------
-    Unwritten
-        A term of it has no words on a page, such as a sum over an index.
+    """The statement with its proof as a page. Unwritten where a term of it has no words on a page, such as a sum over
+    an index.
     """
     steps = [one for one in (statement.proof.steps if statement.proof else ()) if isinstance(one, Use | Obligation)]
     if statement.proof is None or statement.relation is None or len(steps) < len(statement.proof.steps):

@@ -96,12 +96,8 @@ def ledger_conjecture(id: str, part: str | None = None, *, on: str = "printed") 
 
 
 def row(id: str, key: str, on: str, statement: Statement) -> Row:
-    """A statement of a part, or another in its place, over the instances of the part.
-
-    Raises
-    ------
-    InvalidInput
-        An equation, or a statement of which no instances are drawn.
+    """A statement of a part, or another in its place, over the instances of the part. InvalidInput for an equation, or
+    a statement of which no instances are drawn.
     """
     name = f"{id}.{key} ({on})"
     if statement.relation is not None and statement.relation.op == "==":

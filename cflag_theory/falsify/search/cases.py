@@ -188,16 +188,8 @@ def _length(value: Any) -> int:
 def shrink(
     conjecture: Conjecture, case: Case, broken: Callable[[Case], bool], *, tries: int, tick: Callable[[], None]
 ) -> Case:
-    """The smallest case that steps downhill from this one reach within so many tries.
-
-    Parameters
-    ----------
-    broken : callable
-        Whether a case refutes the conjecture, in exact arithmetic.
-    tries : int
-        How often it may be asked.
-    tick : callable
-        Called after every try.
+    """The smallest case that steps downhill from this one reach within so many tries; `broken` says in exact arithmetic
+    whether a case refutes the conjecture, and `tick` is called after every try.
     """
     left, seen = tries, set[str]()
     found = True

@@ -87,22 +87,10 @@ class Outcome:
 
 
 class Evaluator:
-    """Evaluates a conjecture, and counts.
-
-    Attributes
-    ----------
-    cases, feasible : int
-        Cases evaluated on floats, and how many of them satisfy the hypotheses.
-    exact_cases, undecided : int
-        Evaluations in exact arithmetic, and those in which enclosures overlap at the last precision.
-    vanishing : int
-        Cases with zero on both sides.
-    exact_feasible : int
-        Exact cases that satisfy the hypotheses.
-    unaffordable : int
-        Exact runs of a row of the table that took too long.
-    diverged : int
-        Runs that left the finite numbers, or ||x||^2 > 1e200, where every engine stops.
+    """Evaluates a conjecture, and counts: `cases` on floats, and how many of them satisfy the hypotheses (`feasible`);
+    the same in exact arithmetic, and of these the `undecided` ones, in which enclosures overlap at the last precision;
+    `vanishing` ones, with zero on both sides; `unaffordable` exact runs of a row of the table, which took too long;
+    runs that `diverged`: they left the finite numbers, or ||x||^2 > 1e200, where every engine stops.
     """
 
     def __init__(self, conjecture: Conjecture, *, seconds: float) -> None:

@@ -82,13 +82,7 @@ class RoundsSummary:
 
 
 def summarise_rounds(results: Mapping[str, Any]) -> RoundsSummary:
-    """A run with protocol "rounds" over its seeds.
-
-    Parameters
-    ----------
-    results : mapping
-        As `bridge.BridgeResult.to_json` gives it.
-    """
+    """A run with protocol "rounds", as `bridge.BridgeResult.to_json` gives it, over its seeds."""
     settings, runs = results["settings"], results["runs"]
     by_method = {
         name: [run for run in runs if run["method"] == name] for name in dict.fromkeys(run["method"] for run in runs)

@@ -27,18 +27,10 @@ class Curve(NamedTuple):
 
 
 def levels(stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Every curve with at least two levels, gathered by data set and axis.
+    """Every curve with at least two levels of `stored` results (`bridge.BridgeResult.to_json`), by data set and axis.
 
-    Parameters
-    ----------
-    stored : sequence of mappings
-        As `bridge.BridgeResult.to_json` gives them.
-
-    Returns
-    -------
-    list of mappings
-        With "data", "title", "axis" and "groups": each with "method", "label", "x", and for accuracy and forgetting
-        "mean", "low" and "high", one standard deviation apart; seeds that are not complete make no point.
+    Mappings with "data", "title", "axis" and "groups": each with "method", "label", "x", and for accuracy and
+    forgetting "mean", "low" and "high", one standard deviation apart; seeds that are not complete make no point.
     """
     runs = [
         (results["settings"], {found.method: found.metrics for found in summarise(results).methods})

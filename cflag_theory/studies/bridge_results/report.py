@@ -127,13 +127,7 @@ def bridge_report(folders: Sequence[Path | str]) -> Report:
 
 
 def compare(stored: Iterable[tuple[str, Mapping[str, Any]]]) -> Report:
-    """The same for results that were read before, each with a name for it.
-
-    Parameters
-    ----------
-    stored : iterable of (str, mapping)
-        Mappings as `bridge.BridgeResult.to_json` gives them.
-    """
+    """The same for results that were read before (`bridge.BridgeResult.to_json`), each with a name for it."""
     notes: list[str] = []
     runs: dict[tuple[Any, ...], _Run] = {}
     for name, results in stored:

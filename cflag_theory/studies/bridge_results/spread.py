@@ -69,18 +69,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def margin(measured: Spread, deviation: float | None, seeds: int) -> float | None:
-    """How far a published mean may lie from the measured one before the two can be told apart.
+    """How far a published mean over so many seeds may lie from the measured one before the two can be told apart.
 
-    With a published deviation half the width of Welch's interval at `LEVEL` for the difference of two means; without
-    one the published number is taken as exact, and this is `measured.half`. None for one measured seed.
-
-    Parameters
-    ----------
-    measured : Spread
-    deviation : float or None
-        Published standard deviation over seeds.
-    seeds : int
-        Seeds of the published mean.
+    With a published standard `deviation` half the width of Welch's interval at `LEVEL` for the difference of two means;
+    without one the published number is taken as exact, and this is `measured.half`. None for one measured seed.
     """
     if measured.deviation is None or deviation is None:
         return measured.half

@@ -115,13 +115,7 @@ class Summary:
 
 
 def summarise(results: Mapping[str, Any]) -> Summary:
-    """A run over its seeds.
-
-    Parameters
-    ----------
-    results : mapping
-        As `bridge.BridgeResult.to_json` gives it.
-    """
+    """A run, as `bridge.BridgeResult.to_json` gives it, over its seeds."""
     settings = results["settings"]
     runs = results["runs"]
     methods = tuple(

@@ -69,17 +69,11 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Adapted:
-    """One rule.
+    """One rule. `values` are the `QUANTITIES`, with intervals over replicas, and `against` the same minus those of
+    constant rates on the same draws, without "raised".
 
-    Attributes
-    ----------
-    diverged, rounds : int
-        Replicas that left the finite numbers, and rounds that all replicas finished. With any diverged there is
-        nothing to average, and `values` and `against` are empty.
-    values : mapping of str to Mean
-        The `QUANTITIES`, with intervals over replicas.
-    against : mapping of str to Mean
-        The same minus those of constant rates on the same draws, without "raised".
+    With any replica `diverged`, which left the finite numbers, there is nothing to average, and both are empty;
+    `rounds` were finished by all replicas.
     """
 
     adaptive: str

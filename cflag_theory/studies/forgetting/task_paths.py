@@ -72,18 +72,8 @@ def walk(
     first_rounds: int,
     replica: int,
 ) -> Path:
-    """Learn the tasks of `phases` one after the other.
-
-    Parameters
-    ----------
-    phases : sequence of S Problems
-        The first task and the transitions, or as many of them as are wanted.
-    L : float
-        Sets alpha and beta.
-    first_rounds : int
-        Rounds on task 1.
-    replica : int
-        Whose draws are used.
+    """Learn the tasks of `phases` (the first task and the transitions, or as many of them as are wanted) one after the
+    other. L sets alpha and beta, `first_rounds` are those on task 1, and `replica` is whose draws are used.
     """
     row, (alpha, beta) = algorithm(learner.algorithm), setting.step_sizes(L)
     x = sequence.problem.start

@@ -177,13 +177,9 @@ def study(setting: Setting | None = None, *, progress: Callable[[str], None] = l
 
 
 def over_grids(setting: Setting) -> list[dict[str, Any]]:
-    """How many printed rates a setting reproduces, by how fine the grid of learning rates is.
-
-    Returns
-    -------
-    list of dict
-        "grid", "entries", those that Table 3 prints, "agree", how many of them agree (`agree`), and "near", at how many
-        printed rates the criterion is within 1% of its best.
+    """How many printed rates a setting reproduces, by how fine the grid of learning rates is: "grid", "entries", those
+    that Table 3 prints, "agree", how many of them agree (`agree`), and "near", at how many printed rates the criterion
+    is within 1% of its best.
     """
     rows = []
     for grid in STEPS:

@@ -89,16 +89,10 @@ class Search:
 
 
 def search(grid: Grid | None = None, *, progress: Callable[[str], None] = lambda world: None) -> Search:
-    """Recompute Table 3 in every setting of the grid.
+    """Recompute Table 3 in every setting of the grid; `progress` is told after each of ``len(grid.worlds())`` pieces.
 
     The criterion is the root of the mean square of ||A w + B||, which is linear in the sizes of start, drifts and
     noises, so that one run of the recursions serves all of them.
-
-    Parameters
-    ----------
-    grid : Grid, optional
-    progress : callable
-        Told after each of ``len(grid.worlds())`` pieces.
     """
     chosen = grid or Grid()
     tried = 0

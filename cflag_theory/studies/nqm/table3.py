@@ -25,18 +25,11 @@ LONG, WINDOW = 200, 40
 
 
 def decaying(setting: Setting, cell: Cell, *, sizes: int = 60) -> dict[str, Any]:
-    """FedAvg with local steps c/(t + t_0), the best c and t_0, by exact moments.
+    """FedAvg with local steps c/(t + t_0), the best c and t_0, by exact moments: "cell", "c", "t0" and "loss", the
+    criterion.
 
-    Parameters
-    ----------
-    sizes : int
-        Values of c for every t_0, evenly spaced in the logarithm; the first step lies between 0.02/L and 10/L: some
-        schedules start beyond the range in which a constant step is stable.
-
-    Returns
-    -------
-    dict
-        "cell", "c", "t0" and "loss", the criterion.
+    `sizes` is how many c are tried for every t_0, evenly spaced in the logarithm; the first step lies between 0.02/L
+    and 10/L: some schedules start beyond the range in which a constant step is stable.
     """
     t = np.arange(1, setting.rounds + 1)
     shapes = np.array([(1 + t0) / (t + t0) for t0 in OFFSETS])
@@ -59,19 +52,9 @@ def beside(study: Study) -> list[dict[str, Any]]:
 
 
 def window_cost(setting: Setting, *, window: int = WINDOW, rounds: int = LONG, count: int = 40) -> list[dict[str, Any]]:
-    """What CFL loses when only the latest rounds are remembered: best losses after `rounds` rounds, by cell.
-
-    Parameters
-    ----------
-    window, rounds : int
-        Past rounds that are kept, and T.
-    count : int
-        Learning rates tried, evenly spaced below 2/L.
-
-    Returns
-    -------
-    list of dict
-        "cell", "all" and "window", the criteria at the best rates, and "ratio".
+    """What CFL loses when only the latest `window` rounds are remembered: best losses after `rounds` rounds, over
+    `count` learning rates, evenly spaced below 2/L. By "cell": "all" and "window", the criteria at the best rates, and
+    "ratio".
     """
     longer = replace(setting, rounds=rounds)
     rows = []
@@ -119,14 +102,9 @@ def simulated(setting: Setting, cell: Cell, method: Method, rate: float, *, repl
 
 
 def witness(found: Study, runs: dict[tuple[str, str], Array]) -> list[dict[str, Any]]:
-    """Exact curves against simulated ones, by cell and method.
-
-    Returns
-    -------
-    list of dict
-        "final", the mean at the end with its 95 % interval "low" to "high", "exact" beside it, "covered", the part of
-        all rounds whose interval holds the exact mean, and "jump", the mean of | ||A w_{t+1} + B|| - ||A w_t + B|| |
-        over the second half of the rounds.
+    """Exact curves against simulated ones, by cell and method: "final", the mean at the end with its 95 % interval
+    "low" to "high", "exact" beside it, "covered", the part of all rounds whose interval holds the exact mean, and
+    "jump", the mean of | ||A w_{t+1} + B|| - ||A w_t + B|| | over the second half of the rounds.
     """
     rows = []
     for (cell, method), values in runs.items():

@@ -38,20 +38,11 @@ _drop = sp.Symbol("drop", real=True)
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on a squared gradient at every horizon.
+    """A bound at every horizon on a squared gradient of `of`, "f", "g" or "h": on its "min" or "mean" over the rounds;
+    or "below", for a bound from below. `values` are None at horizons where it says nothing.
 
-    Attributes
-    ----------
-    claim : str
-        Its id in the ledger.
-    quantity, of : str
-        "f", "g" or "h", and what is bounded: "min" or "mean" over the rounds; "below" for a bound from below.
-    proved : bool
-        Whether the ledger has a proof that covers this setting. Printed bounds without one are drawn, not vouched for.
-    values : tuple of float or None
-        None at horizons where it says nothing.
-    why : str
-        Why it applies, or why not.
+    `proved` says whether the ledger has a proof of `claim` that covers this setting, and `why` why it applies, or why
+    not. Printed bounds without one are drawn, not vouched for.
     """
 
     claim: str

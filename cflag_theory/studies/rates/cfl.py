@@ -162,16 +162,8 @@ def cfl_rate(
 ) -> CFLRate:
     """FedAvg and CFL on the noisy quadratic model, against the printed rates and against what is proved.
 
-    Parameters
-    ----------
-    model : Model, optional
-        Its numbers.
-    horizons : sequence of int
-        Values of T, increasing, at least two.
-    replicas : int
-        Simulated runs, at least two; the curves themselves are exact.
-    progress : callable, optional
-        Called with the number of rounds after each horizon.
+    `horizons` increase, at least two; `replicas` are simulated runs, at least two; the curves themselves are exact.
+    `progress` gets the number of rounds after each horizon.
     """
     model = model or Model()
     lengths = increasing(horizons)

@@ -44,14 +44,9 @@ class CFLBest:
 
 
 def cfl_best(theorem: Theorem, values: Values, weights: RoundWeights, epsilon: float) -> tuple[CFLBest, ...]:
-    """Smallest bound within T rounds, fewest rounds at the given eta_g, and fewest rounds at any eta_g.
-
-    Parameters
-    ----------
-    theorem : one that applies but for conditions on the step sizes.
-    values : every symbol of the theorem but eta_l and the sums of round weights.
-    weights : the round weights, from which those sums follow.
-    epsilon : the target.
+    """Smallest bound within T rounds, fewest rounds at the given eta_g, and fewest rounds at any eta_g, by a theorem
+    that applies but for conditions on the step sizes. `values` has every symbol of it but eta_l and the sums of round
+    weights, which follow from `weights`.
     """
 
     @cache

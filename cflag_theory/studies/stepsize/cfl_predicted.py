@@ -114,15 +114,10 @@ def predictions(
     plain: bool,
     epsilon: float | None,
 ) -> tuple[Bound, ...]:
-    """Every theorem at `values`.
+    """Every theorem at `values`, which conditions hold there being `met_now`.
 
-    Parameters
-    ----------
-    met_now : which conditions hold there, by name.
-    given : numbers of `INPUTS` that are known, and of all of `SQUARES` before they are squared.
-    weights : the round weights, from which sums over the rounds follow.
-    plain : whether A = B = 0.
-    epsilon : target for the bounded quantities.
+    `given` are the numbers of `INPUTS` that are known, and of all of `SQUARES` before they are squared; sums over the
+    rounds follow from the round `weights`; `plain` is whether A = B = 0.
     """
     known = known_values(values, given)
     beside = besides(values, weights, plain)

@@ -52,16 +52,11 @@ class Plan:
 
 
 def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = None) -> Plan:
-    """Ask of every run of the file whether `simulate` would take it.
+    """Ask of every run of the file whether `simulate` would take it; `progress` gets the share of the grid that was
+    looked at since the last call.
 
     Every problem, memory and row is made, each combination of them runs for one round, and every step size is
     evaluated.
-
-    Parameters
-    ----------
-    file : SweepFile
-    progress : callable, optional
-        Called with the share of the grid that was looked at since the last call.
     """
     grid = make_grid(file)
     identity = grid.identity()

@@ -157,13 +157,8 @@ class Setting:
 
 
 class Builder:
-    """Makes problems, memories and rows of points; neighbouring points share them.
-
-    Parameters
-    ----------
-    grid : Grid
-    identity : str
-        That of the grid: workers live longer than a sweep, and a data file may change between two.
+    """Makes problems, memories and rows of points; neighbouring points share them. `identity` is that of the grid:
+    workers live longer than a sweep, and a data file may change between two.
     """
 
     def __init__(self, grid: Grid, identity: str) -> None:

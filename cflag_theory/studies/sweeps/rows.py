@@ -25,16 +25,8 @@ Array = NDArray[Any]
 class Rows:
     """Rows of results as columns of numbers or words, with names that may be short: m for memory.m.
 
-    Parameters
-    ----------
-    folder : path
-        What `sweep` wrote.
-    where : mapping of str to str
-        Only rows whose coordinates have these values, written as in the file.
-    columns : sequence of str
-        What is needed besides coordinates.
-    partial : bool
-        As in `read_results`.
+    Only rows are read whose coordinates have the values `where`, written as in the file; `columns` is what is needed
+    besides coordinates; `partial` as in `read_results`.
     """
 
     def __init__(

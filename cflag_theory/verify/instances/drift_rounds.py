@@ -34,22 +34,13 @@ def current(rounds: int) -> Rows:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: all iterates and all drifts of one draw. Rounds t = 1, 2, ... and clients i = 0, 1, ... throughout.
+    """One run of a `world`: all iterates and all drifts of one draw. Rounds t = 1, 2, ... and clients i = 0, 1, ...
+    throughout; index 0 of the drifts, `local` and `noise` is empty.
 
-    Attributes
-    ----------
-    world : DriftRounds
-        What was run.
-    w : tuple of Fraction
-        `w[t]` is the model at the start of round t, and `w[rounds + 1]` the last one; `w[0]` repeats the start, so
-        that the paper's w_0 (after (23)) is there too.
-    local : tuple
-        `local[t][i][k]` is w_{t,i,k} for k = 0, ..., K; `local[0]` is empty.
-    noise : tuple
-        `noise[t][i][k]` is nu_{t,i,k + 1}, the noise of the step from k to k + 1.
-    client, time : tuple of pairs
-        `client[t][i]` = (offset, factor): delta_i(w) = offset + factor f'(w), the same in every round unless
-        stateless; `time[t][i]` the same for xi_{t,i}. Index 0 is empty.
+    `w[t]` is the model at the start of round t, and `w[rounds + 1]` the last one; `w[0]` repeats the start, so that the
+    paper's w_0 (after (23)) is there too. `local[t][i][k]` is w_{t,i,k} for k = 0, ..., K, and `noise[t][i][k]`
+    nu_{t,i,k + 1}, that of the step from k to k + 1. `client[t][i]` = (offset, factor): delta_i(w) = offset + factor
+    f'(w), the same in every round unless stateless; `time[t][i]` the same for xi_{t,i}.
     """
 
     world: DriftRounds
@@ -106,22 +97,9 @@ class DriftRounds:
     f'(w), four independent signs: Assumption 3 with equality. nu = +-sigma: Assumption 2 with equality. A remembered
     gradient is f_{tau,i}' - R: Assumption 4 with equality, the loss always pushing in the same direction.
 
-    Attributes
-    ----------
-    weights : tuple of tuples
-        One a round: (p_1, ..., p_t) of round t, the same for all clients; their number is the number of rounds.
-    start : Fraction
-        w_1.
-    a, b : Fraction
-        Curvature and slope of f.
-    clients, local_steps : int
-        N and K.
-    eta_l, eta_g : Fraction
-        Local and global step size.
-    G, B, D, A, sigma, R : Fraction
-        Of Assumptions 2 to 4, printed without squares; R may be negative.
-    stateless : bool
-        delta_i is drawn anew every round, as if each client appeared once.
+    The numbers are printed without squares; R may be negative. `weights` has one tuple a round, (p_1, ..., p_t) of round
+    t, the same for all clients: as many as there are rounds. `start` is w_1. If `stateless`, delta_i is drawn anew every
+    round, as if each client appeared once.
 
     Examples
     --------
