@@ -15,8 +15,7 @@ from typing import Any
 from cflag_theory.bridge.measures.metrics import metrics
 from cflag_theory.bridge.settings.file import changes_from_words, read_changes
 from cflag_theory.bridge.settings.presets import preset
-from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
+from cflag_theory.bridge.settings.run_settings import RULES, RunSettings, merged, run_settings
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 
 #: Seconds between two lines of progress.

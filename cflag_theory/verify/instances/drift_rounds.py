@@ -97,9 +97,9 @@ class DriftRounds:
     f'(w), four independent signs: Assumption 3 with equality. nu = +-sigma: Assumption 2 with equality. A remembered
     gradient is f_{tau,i}' - R: Assumption 4 with equality, the loss always pushing in the same direction.
 
-    The numbers are printed without squares; R may be negative. `weights` has one tuple a round, (p_1, ..., p_t) of round
-    t, the same for all clients: as many as there are rounds. `start` is w_1. If `stateless`, delta_i is drawn anew every
-    round, as if each client appeared once.
+    The numbers are printed without squares; R may be negative. `weights` has one tuple a round, (p_1, ..., p_t) of
+    round t, the same for all clients: as many as there are rounds. `start` is w_1. If `stateless`, delta_i is drawn
+    anew every round, as if each client appeared once.
 
     Examples
     --------
