@@ -77,8 +77,8 @@ def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
 def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bool, anyway: bool) -> None:
     try:
         from cflag_theory.bridge.training.communication import started
+        from cflag_theory.bridge.training.environment import fast as faster
         from cflag_theory.bridge.training.environment import find_device
-        from cflag_theory.bridge.training.fast import fast as faster
         from cflag_theory.bridge.training.run import run_bridge
     except ImportError as error:
         raise MissingExtra(f"the bridge needs PyTorch ({error}): pip install 'cflag-theory[torch]'") from error

@@ -10,10 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
-from cflag_theory.conform.algorithms.averaging import FedAvg, FedDyn, FedNova, FedProx, LocalAdam
-from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC
-from cflag_theory.conform.algorithms.control import MimeLite, Scaffold, ScaffoldI
-from cflag_theory.conform.algorithms.tracking import CFlag, CFlagAdaptive, FedTrack
+from cflag_theory.conform.algorithms.averaging import (
+    FedAvg,
+    FedDyn,
+    FedNova,
+    FedProx,
+    LocalAdam,
+    MimeLite,
+    Scaffold,
+    ScaffoldI,
+)
+from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC, CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
 from cflag_theory.conform.held import HeldOwn
 from cflag_theory.conform.numbers import EXACT, KINDS

@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.shown import Sheet, Shown
-from cflag_theory.verify.belonging import fault
+from cflag_theory.verify.complete import fault
 
 #: What a claim of ours is when it holds: nobody else printed it.
 OURS = "proved; a statement of ours, not of a paper"

@@ -90,7 +90,7 @@ class Method(ABC):
     on_rows = False
     #: Whether clients send more than their moves, `Local.sent`.
     closes = False
-    #: Whether a client's memory is chosen with the model when a task is over, see `training.exemplars`.
+    #: Whether a client's memory is chosen with the model when a task is over, see `training.evaluation`.
     herds = False
     #: Whether the step on memory is alpha grad_f_memory at x_t, apart from the local ones, where it has that vector.
     memory_apart = True

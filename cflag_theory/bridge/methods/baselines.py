@@ -209,7 +209,7 @@ class Icarl(Distilled):
 
     Current samples and exemplars with the logistic loss, and the nearest mean of exemplars.
 
-    - *Exemplars* are the client's memory, chosen with the global model when a task is over: see `training.exemplars`.
+    - *Exemplars* are the client's memory, chosen with the global model when a task is over: see `training.evaluation`.
       They stand beside the current samples, each weighing the same.
     - *The loss* (Alg. 3), with s the logistic function, z the outputs of the model that is trained, z_old those of the
       model at the end of the last task and C the classes that it has seen:

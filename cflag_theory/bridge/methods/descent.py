@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.bridge.methods.base import Local, Round
 from cflag_theory.bridge.models.clients import Client, ClientData
-from cflag_theory.bridge.models.compiled import put
-from cflag_theory.bridge.models.steps import Step
+from cflag_theory.bridge.models.compiled import Step, put
 from cflag_theory.bridge.settings.options import EPOCHS, RANDOM
 from cflag_theory.kernels import draws
 

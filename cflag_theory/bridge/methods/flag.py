@@ -38,9 +38,9 @@ from cflag_theory.bridge.methods.descent import (
 )
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
 from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.compiled import make_step
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
-from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import (
     AT_SERVER,
     CONSTANT,

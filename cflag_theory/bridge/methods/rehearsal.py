@@ -17,7 +17,7 @@ import torch
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.methods.base import Local, Own, Round, Vectors
 from cflag_theory.bridge.methods.descent import minibatches
-from cflag_theory.bridge.methods.fedavg import FedAvg
+from cflag_theory.bridge.methods.finetune import FedAvg
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
 from cflag_theory.bridge.models.rows import side_by_side
 from cflag_theory.bridge.settings.evolving import HERDING, CoreSetOptions, McmcOptions

@@ -8,8 +8,7 @@ from typing import Any
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Icarl, Nccl
 from cflag_theory.bridge.methods.distilled import Lwf
-from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
-from cflag_theory.bridge.methods.finetune import FineTune
+from cflag_theory.bridge.methods.finetune import FedAvg, FedProx, FineTune, MimeLite
 from cflag_theory.bridge.methods.flag import CFlag
 from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
 from cflag_theory.bridge.methods.target import Target

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Local, Own, Round, Vectors
-from cflag_theory.bridge.methods.fedavg import FedAvg
+from cflag_theory.bridge.methods.finetune import FedAvg
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 from cflag_theory.bridge.settings.evolving import FISHER, HUTCHINSON, MEAN, RegProxOptions, TaylorOptions

@@ -22,11 +22,10 @@ from cflag_theory.bridge.methods.descent import (
     with_resting,
 )
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.compiled import put
+from cflag_theory.bridge.models.compiled import make_step, put
 from cflag_theory.bridge.models.iag_table import AtStart, DelayedRows, KeptRows
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
 from cflag_theory.bridge.models.stacked import AT_ONCE
-from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import DEVICE, EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
 from cflag_theory.errors import InvalidInput
 

@@ -115,7 +115,7 @@ class RunSettings:
     #: p_i of a client in a task: its share of the samples, or the same for all that have some.
     weights: Annotated[str, one_of("samples", "equal")] = "samples"
     #: Whether train images and what is remembered are shifted and cropped, mirrored, and changed in brightness,
-    #: contrast and saturation, anew in every round; see `models.augment`.
+    #: contrast and saturation, anew in every round; see `models.clients.augmented`.
     crop: Truth = False
     flip: Truth = False
     jitter: Truth = False

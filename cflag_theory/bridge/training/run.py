@@ -17,8 +17,16 @@ from cflag_theory.bridge.data.evolving import Evolving, evolving
 from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.streams import RING, Stream, equal_shares, remembered, split_tasks
 from cflag_theory.bridge.measures.results import BridgeResult
-from cflag_theory.bridge.models.augment import augmented
-from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
+from cflag_theory.bridge.models.clients import (
+    Client,
+    ClientData,
+    Pixels,
+    augmented,
+    client_data,
+    clients_of,
+    pixels,
+    test_data,
+)
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import HERDING, YES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
@@ -28,11 +36,11 @@ from cflag_theory.bridge.training.environment import (
     digest,
     environment_of,
     find_device,
+    has_bfloat16,
     kept_memory,
     precision,
     threads,
 )
-from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.gathered import Gathered
 from cflag_theory.bridge.training.parts import Changed, Part, Progress, World, method_of
 from cflag_theory.bridge.training.rounds import taking_part, why_not

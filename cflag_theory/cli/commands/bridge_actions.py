@@ -43,7 +43,7 @@ def plan(
 def faster(planned: Mapping[Path, Any]) -> dict[Path, Any]:
     """The same runs with what pays on their device."""
     _runner()
-    from cflag_theory.bridge.training.fast import fast
+    from cflag_theory.bridge.training.environment import fast
 
     return {folder: fast(settings) for folder, settings in planned.items()}
 
@@ -174,8 +174,7 @@ def _figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
 def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:
     """What runs that differ in one setting show together: Figures 3, 4, 5 and 7."""
     from cflag_theory.figures import bridge_gamma_figure, bridge_levels_figure
-    from cflag_theory.studies.bridge_results.levels import levels, same_but_for_zeta
-    from cflag_theory.studies.bridge_results.summary import summarise
+    from cflag_theory.studies.bridge_results.summary import levels, same_but_for_zeta, summarise
 
     found = [results for results in found if not _by_round(results)]
     curves = levels(found)

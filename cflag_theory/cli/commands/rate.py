@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cflag_theory.cli.options import GROUP, AlgorithmOption, DialOption, Kept, Real, SetOption, takes_groups
 from cflag_theory.cli.shell import (
+    GROUP,
+    AlgorithmOption,
     DetailsOption,
+    DialOption,
     Format,
     FormatOption,
+    Kept,
     Paper,
     PaperOption,
+    Real,
     SeedOption,
+    SetOption,
     progress_bar,
     show_study,
     take_folder,
+    takes_groups,
 )
 
 if TYPE_CHECKING:

@@ -9,17 +9,20 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.options import (
+from cflag_theory.cli.shell import (
     AlgorithmOption,
     DialOption,
+    Format,
+    FormatOption,
     Kept,
     ProblemOption,
     Real,
+    SeedOption,
     SetOption,
     StepsOption,
+    print_json,
     takes_groups,
 )
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
 from cflag_theory.errors import InvalidInput, UnknownName
 
 #: Steps of clients that NumPy takes in a few seconds, less than a loop takes to compile.

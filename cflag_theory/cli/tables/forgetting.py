@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, AdaptiveRates
-from cflag_theory.studies.forgetting.heterogeneity import Forgetting, answers, sentences
-from cflag_theory.studies.forgetting.replica_means import Mean
+from cflag_theory.studies.forgetting.heterogeneity import Forgetting, Mean, answers, sentences
 from cflag_theory.studies.forgetting.tasks import TaskRun, TaskStudy
 
 _HEADS = {

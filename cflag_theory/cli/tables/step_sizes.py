@@ -17,8 +17,8 @@ from cflag_theory.studies.stepsize.safe import Choice, short
 
 if TYPE_CHECKING:
     # The symbols of the other paper take long to make.
-    from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
     from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
+    from cflag_theory.studies.stepsize.cfl_predicted import CFLBest
     from cflag_theory.studies.stepsize.sharp_steps import SharpStep
 
 _WIDTH = 100

@@ -20,8 +20,18 @@ from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
-from cflag_theory.falsify.search.guard import Limit, OutOfTime, TookTooLong, guarded, no_limit, time_limit
-from cflag_theory.falsify.search.running import DIVERGED, RAN, read_only, run_of
+from cflag_theory.falsify.search.guard import (
+    DIVERGED,
+    RAN,
+    Limit,
+    OutOfTime,
+    TookTooLong,
+    guarded,
+    no_limit,
+    read_only,
+    run_of,
+    time_limit,
+)
 from cflag_theory.falsify.tracing import NotAlgebra
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.

@@ -16,8 +16,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem, Trace, algorithm, simulate
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.studies.forgetting.heterogeneity import Setting
-from cflag_theory.studies.forgetting.replica_means import Mean, mean_of
+from cflag_theory.studies.forgetting.heterogeneity import Mean, Setting, mean_of
 from cflag_theory.studies.rates.statistics import resampling
 
 #: A floor is the mean over this last part of the rounds.

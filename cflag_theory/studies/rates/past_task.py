@@ -24,9 +24,8 @@ from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
 from cflag_theory.sizes import require_room
-from cflag_theory.studies.rates.bounds import Bound, bounds
+from cflag_theory.studies.rates.bounds import ROUNDING, Bound, Setting, bounds, described, memory_share
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
-from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, memory_share
 from cflag_theory.studies.rates.statistics import (
     COLUMNS,
     LEVEL,

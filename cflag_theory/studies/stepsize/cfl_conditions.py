@@ -14,11 +14,12 @@ from cflag_theory.claims.cfl.step_sizes import CONDITIONS, OUR_CONDITIONS, ROOTS
 from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown
-from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest, cfl_best
 from cflag_theory.studies.stepsize.cfl_predicted import (
     BESIDE,
     RELATIONS,
+    CFLBest,
     besides,
+    cfl_best,
     cfl_theorems,
     known_values,
     predictions,

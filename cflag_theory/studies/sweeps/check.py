@@ -15,8 +15,7 @@ from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.studies.sweeps.file import SweepFile
 from cflag_theory.studies.sweeps.grid import Block, Builder, Grid, Point, Setting, make_grid, step_sizes
-from cflag_theory.studies.sweeps.keys import same
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import Law, same
 
 #: A chunk ends when it has so many runs, rows, recorded numbers or units of work (about a nanosecond each).
 MOST_RUNS, MOST_ROWS, MOST_NUMBERS = 1000, 10_000, 4_000_000

@@ -28,8 +28,7 @@ from cflag_theory.kernels.own.files import content, is_plug_in, path_of, within
 from cflag_theory.reading import opened
 from cflag_theory.studies.inputs import classes, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
-from cflag_theory.studies.sweeps.keys import RUN_KEYS
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import RUN_KEYS, Law
 
 _DEFAULTS = {"alpha": 0, "seed": 0, "replicas": 1}
 

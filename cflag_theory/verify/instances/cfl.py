@@ -24,8 +24,7 @@ from cflag_theory.claims.cfl.vectors import client, draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run
-from cflag_theory.verify.instances.one_round import Client, Round, expectation, of_world
+from cflag_theory.verify.instances.drift_rounds import Client, DriftRounds, Round, Run, expectation, of_world
 
 _ZERO = Fraction(0)
 
