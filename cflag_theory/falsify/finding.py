@@ -18,66 +18,46 @@ class NoCase(InvalidInput):
 
 @dataclass(frozen=True, repr=False)
 class Finding(Shown):
-    """The result of `falsify`.
+    """The result of `falsify`."""
 
-    Attributes
-    ----------
-    name, relation : str
-        The conjecture's.
-    status : str
-        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values
-        (see `scope`).
-        "not broken": no counterexample was found, which proves nothing.
-    ranges : mapping of str to str
-        The variables and their ranges.
-    given : tuple of str
-        The further hypotheses.
-    engines : tuple of str
-        Of a proof: "sympy", "z3", or "enumeration" where all cases of a finite range were evaluated exactly.
-    found_by : str
-        Of a counterexample: "algebra", "corners", "hypothesis", "optimisation" or "enumeration".
-    case, left, right : mapping, str, str
-        The counterexample, shrunk, and both sides at it.
-    largest_ratio : float or None
-        The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
-    worst : mapping
-        Where.
-    cases, feasible, exact_cases, exact_feasible : int
-        Cases evaluated on floats, how many satisfy the hypotheses, and the same in exact arithmetic.
-    not_covered : tuple of str
-        What the search did not cover.
-    interrupted : bool
-        Whether it was stopped before its budget was spent.
-    out_of_time : bool
-        Whether an evaluation that runs none of the user's code took longer than it may: the search ended there.
-    sides : tuple of str
-        Both sides as they were read; "left" and "right" for Python functions.
-    written : bool
-        Whether a side is a sympy expression.
-    """
-
+    #: The conjecture's.
     name: str
     relation: str
+    #: "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values (see
+    #: `scope`). "not broken": no counterexample was found, which proves nothing.
     status: str
+    #: The variables and their ranges.
     ranges: Mapping[str, str]
+    #: The further hypotheses.
     given: tuple[str, ...]
     seed: int
     budget: int
+    #: Of a proof: "sympy", "z3", or "enumeration" where all cases of a finite range were evaluated exactly.
     engines: tuple[str, ...] = ()
+    #: Of a counterexample: "algebra", "corners", "hypothesis", "optimisation" or "enumeration".
     found_by: str = ""
+    #: The counterexample, shrunk, and both sides at it.
     case: Mapping[str, Any] = field(default_factory=dict)
     left: str = ""
     right: str = ""
+    #: The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
     largest_ratio: float | None = None
+    #: Where.
     worst: Mapping[str, Any] = field(default_factory=dict)
+    #: Cases evaluated on floats, how many satisfy the hypotheses, and the same in exact arithmetic.
     cases: int = 0
     feasible: int = 0
     exact_cases: int = 0
     exact_feasible: int = 0
+    #: What the search did not cover.
     not_covered: tuple[str, ...] = ()
+    #: Whether it was stopped before its budget was spent.
     interrupted: bool = False
+    #: Whether an evaluation that runs none of the user's code took longer than it may: the search ended there.
     out_of_time: bool = False
+    #: Both sides as they were read; "left" and "right" for Python functions.
     sides: tuple[str, str] = ("left", "right")
+    #: Whether a side is a sympy expression.
     written: bool = False
 
     @property

@@ -56,13 +56,8 @@ class Replay:
 
 
 def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> Path:
-    """Write the counterexample of a finding as JSON; returns the file.
-
-    Parameters
-    ----------
-    claim : path or str, optional
-        The Python file of the conjecture, or what else names it, such as an id of the ledger. Without it, a replay
-        needs the conjecture.
+    """Write the counterexample of a finding as JSON; returns the file. `claim` is the Python file of the conjecture, or
+    what else names it, such as an id of the ledger; without it, a replay needs the conjecture.
     """
     if not finding.refuted:
         raise InvalidInput(f"{finding.name} was not refuted, there is no counterexample to save: look at its status")

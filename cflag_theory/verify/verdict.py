@@ -37,27 +37,18 @@ SUPPORTS, REFUTES, UNDECIDED = "supports", "refutes", "undecided"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One finding about one statement.
+    """One finding about one statement."""
 
-    Attributes
-    ----------
-    kind : str
-        "proof", "counterexample", "enumeration", "recomputation", "worst-case", "property" or "monte-carlo".
-    part, on : str
-        Which part of the claim, and which of its statements: "printed", "repair" or "sharp".
-    finding : str
-        "supports", "refutes" or "undecided".
-    summary : str
-        One sentence for people.
-    data : dict
-        Engines, rules, cases, worst ratio, seed, the lines of a replay: plain JSON values.
-    """
-
+    #: "proof", "counterexample", "enumeration", "recomputation", "worst-case", "property" or "monte-carlo".
     kind: str
+    #: Which part of the claim, and which of its statements: "printed", "repair" or "sharp".
     part: str
     on: str
+    #: "supports", "refutes" or "undecided".
     finding: str
+    #: One sentence for people.
     summary: str
+    #: Engines, rules, cases, worst ratio, seed, the lines of a replay: plain JSON values.
     data: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:

@@ -107,23 +107,12 @@ def evolving(
     stateless: bool = False,
     seed: int,
 ) -> Evolving:
-    """Deal the train images out.
+    """Deal the train images with these labels (n,) out: S `clients` have M `subsets` each, of `size` samples or of as
+    many as there are for all, n // (S M).
 
-    Parameters
-    ----------
-    labels : (n,) int array
-    clients, subsets : int
-        S, and M of each client.
-    size : int, optional
-        Samples of a subset: by default as many as there are for all, n // (S M).
-    zeta, inner : float
-        alpha of the split among clients, and beta of the split of a client's samples, alpha where it is left out.
-    overlap : float
-        In [0, 1).
-    visits, split : str
-    stateless : bool
-        Every client draws its samples from the whole data set, anew in each round.
-    seed : int
+    zeta is alpha of the split among clients, and `inner` beta of the split of a client's samples, alpha where it is
+    left out; `overlap` lies in [0, 1). If `stateless`, every client draws its samples from the whole data set, anew in
+    each round.
     """
     for name, value, known in (("visits", visits, VISITS), ("split", split, SPLITS)):
         if value not in known:

@@ -28,42 +28,28 @@ FORGETTING = {
 
 @dataclass(frozen=True)
 class Metrics:
-    """Every metric of one accuracy matrix, in percent; None where it is not defined or not measured.
+    """Every metric of one accuracy matrix, in percent; None where it is not defined or not measured."""
 
-    Attributes
-    ----------
-    average_accuracy : float or None
-        Mean of the last row: "Acc" of Sec. 7.
-    forgetting : float or None
-        "Fgt" of Sec. 7, `FORGETTING`'s "paper".
-    forgetting_from_best, forgetting_positive : float or None
-        The other two of `FORGETTING`.
-    backward_transfer : float or None
-        Lopez-Paz and Ranzato (2017): minus the paper's forgetting.
-    forward_transfer : float or None
-        Lopez-Paz and Ranzato (2017): mean over j > 0 of a[j - 1, j] - (accuracy on task j before any task).
-    learning_accuracy : float or None
-        Mean of the diagonal: how well each task was learned when it was its turn.
-    incremental_accuracy : float or None
-        Mean of `accuracy_by_task`.
-    accuracy_by_task : tuple of float or None
-        After each task the mean over the tasks learned so far: the curve of Figure 2.
-    forgetting_by_task : tuple of float or None
-        After each task the paper's forgetting of those before it; None after the first.
-    forgetting_of_task : tuple of float or None
-        a[i, i] - a[S, i] of every task but the last.
-    """
-
+    #: Mean of the last row: "Acc" of Sec. 7.
     average_accuracy: float | None
+    #: "Fgt" of Sec. 7, `FORGETTING`'s "paper".
     forgetting: float | None
+    #: The other two of `FORGETTING`.
     forgetting_from_best: float | None
     forgetting_positive: float | None
+    #: Lopez-Paz and Ranzato (2017): minus the paper's forgetting.
     backward_transfer: float | None
+    #: Lopez-Paz and Ranzato (2017): mean over j > 0 of a[j - 1, j] - (accuracy on task j before any task).
     forward_transfer: float | None
+    #: Mean of the diagonal: how well each task was learned when it was its turn.
     learning_accuracy: float | None
+    #: Mean of `accuracy_by_task`.
     incremental_accuracy: float | None
+    #: After each task the mean over the tasks learned so far: the curve of Figure 2.
     accuracy_by_task: tuple[float | None, ...]
+    #: After each task the paper's forgetting of those before it; None after the first.
     forgetting_by_task: tuple[float | None, ...]
+    #: a[i, i] - a[S, i] of every task but the last.
     forgetting_of_task: tuple[float | None, ...]
 
     def to_json(self) -> dict[str, Any]:

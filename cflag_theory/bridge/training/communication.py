@@ -33,14 +33,8 @@ class Communication(Protocol):
     processes: int
 
     def mean(self, vectors: Mapping[int, Vectors], p: Sequence[float]) -> dict[str, Tensor]:
-        """sum_i p_i v_i for each name, over the clients with p_i > 0.
-
-        Parameters
-        ----------
-        vectors : mapping of client to vectors by name
-            Those of this process's clients; the same names and shapes for all clients.
-        p : sequence of float
-            The shares of all clients.
+        """sum_i p_i v_i for each name, over the clients with p_i > 0, from the vectors of this process's clients, by
+        client and name: the same names and shapes for all clients.
         """
 
     def table(self, rows: Mapping[int, Sequence[float]], clients: int, columns: int) -> list[list[float]]:

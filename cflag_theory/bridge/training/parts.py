@@ -141,14 +141,7 @@ def method_of(settings: RunSettings, name: str) -> Method:
 
 
 class Part:
-    """A method with a seed, from its last checkpoint on.
-
-    Parameters
-    ----------
-    world : World
-    name : str
-        Of the method.
-    """
+    """A method with a seed, from its last checkpoint on."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name

@@ -134,13 +134,8 @@ def learning_accuracy(accuracy: Number) -> Fraction:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the printed numbers say about each other.
-
-    Attributes
-    ----------
-    kind, sentence : str
-    fits : bool or None
-        Whether the numbers can all be true of what they are said to be; None for an oddity that decides nothing.
+    """What the printed numbers say about each other: `fits` is whether they can all be true of what they are said to
+    be; None for an oddity that decides nothing.
     """
 
     kind: str
