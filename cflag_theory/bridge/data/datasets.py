@@ -29,7 +29,7 @@ class Images:
     test_images: Pixels
     test_labels: Ints
     classes: tuple[str, ...]
-    #: (C,) float64, of the train images divided by 255, over all their pixels; the std of a constant channel is set to 1.
+    #: (C,) float64, of the train images divided by 255, over all their pixels; the std of a constant channel is 1.
     mean: Floats
     std: Floats
     #: In what the files differ from the published data set.

@@ -52,8 +52,9 @@ class Rate(Shown):
     min_mean: tuple[float, ...]
     band: tuple[tuple[float, float], ...]
     mean_min: tuple[float, ...]
-    #: (horizons,): 1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of expectations: for
-    #: alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica diverged.
+    #: (horizons,): 1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of
+    #: expectations: for alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica
+    #: diverged.
     theorem2: tuple[float | None, ...]
     mean_gamma: tuple[float, ...]
     #: The fit of min_mean; None where there are not two horizons to fit.
