@@ -8,26 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from cflag_theory.figures.style import (
-    BOUND,
-    MEASURED,
-    REFERENCE,
-    SECOND,
-    Picture,
-    crossing,
-    house_style,
-    log_numbers,
-    message,
-    name_ends,
-    plain_all,
-    typeset,
-)
+from cflag_theory.figures import style
 
 # Where both coincide, the wide line shows on both sides of the other.
-_LOOKS = {"FedAvg": (MEASURED, 4.0), "CFL": (SECOND, 1.4)}
+_LOOKS = {"FedAvg": (style.MEASURED, 4.0), "CFL": (style.SECOND, 1.4)}
 
 
-def cfl_rate_figure(studies: Any) -> Picture:
+def cfl_rate_figure(studies: Any) -> style.Picture:
     """For each study the curves, and below them printed bound over the mean that it bounds.
 
     Parameters
@@ -35,9 +22,9 @@ def cfl_rate_figure(studies: Any) -> Picture:
     studies : CFLRate, mapping, or sequence of either
         Mappings as `studies.rates.cfl.CFLRate.to_json` gives them.
     """
-    studies = plain_all(studies)
-    with house_style():
-        figure = Picture(figsize=(6.4, 7.0 * len(studies)), layout="constrained")
+    studies = style.plain_all(studies)
+    with style.house_style():
+        figure = style.Picture(figsize=(6.4, 7.0 * len(studies)), layout="constrained")
         axes = figure.subplots(2 * len(studies), 1, height_ratios=[3, 1] * len(studies))
         names = [_curves(place, study) for place, study in zip(axes[::2], studies, strict=True)]
         for place, study in zip(axes[1::2], studies, strict=True):
@@ -45,7 +32,7 @@ def cfl_rate_figure(studies: Any) -> Picture:
         figure.alt = " ".join(f"{study['title']}: {_finding(study)}; {_ends(study)}." for study in studies)
         figure.draw_without_rendering()
         for place, written in zip(axes[::2], names, strict=True):
-            name_ends(place, written)
+            style.name_ends(place, written)
     return figure
 
 
@@ -68,14 +55,14 @@ def _curves(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_ylabel(r"$\mathbb{E}\,f(\omega_T)-f^*$; band: simulated")
-    message(axes, f"{study['title']}: {_finding(study)}", 60)
+    style.message(axes, f"{study['title']}: {_finding(study)}", 60)
     return names
 
 
 def _finding(study: Mapping[str, Any]) -> str:
     words = str(study["finding"])
     for rate in study["methods"]:
-        said = crossing(f"the printed rate of {rate['method']}", study["horizons"], rate["mean"], rate["printed"])
+        said = style.crossing(f"the printed rate of {rate['method']}", study["horizons"], rate["mean"], rate["printed"])
         words = "; ".join([words, *said])
     return words
 
@@ -93,18 +80,18 @@ def _quotient(axes: Axes, study: Mapping[str, Any]) -> None:
         quotient = np.array(rate["printed"]) / np.array(rate["mean"])
         color, width = _LOOKS[rate["method"]]
         axes.plot(T, quotient, "--", color=color, linewidth=width)
-    axes.axhline(1.0, color=REFERENCE, linewidth=1)
+    axes.axhline(1.0, color=style.REFERENCE, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set(yscale="log", xlabel="Rounds $T$", ylabel="Printed / exact")
-    log_numbers(axes)
+    style.log_numbers(axes)
 
 
 # Curves often coincide: FedAvg and CFL are wide, so that their variants show on top of them.
 _LINES = {
-    "FedAvg": (REFERENCE, "-", 3.2),
-    "FedProx": (BOUND, "--", 1.4),
-    "CFL": (MEASURED, "-", 3.2),
-    "CFL-0.001": (SECOND, "-.", 1.4),
+    "FedAvg": (style.REFERENCE, "-", 3.2),
+    "FedProx": (style.BOUND, "--", 1.4),
+    "CFL": (style.MEASURED, "-", 3.2),
+    "CFL-0.001": (style.SECOND, "-.", 1.4),
     "CFL-0.01": ("#CC79A7", ":", 1.8),
 }
 _LETTERS = (
@@ -114,7 +101,7 @@ _LETTERS = (
 )
 
 
-def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
+def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> style.Picture:
     """𝔼||A w_t + B|| by round, two panels in a row.
 
     Parameters
@@ -124,8 +111,8 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
         and where runs were simulated "low" and "high" (T + 1,), the range of the middle 90 % of them.
     """
     rows = (len(panels) + 1) // 2
-    with house_style():
-        figure = Picture(figsize=(7.4, 1.2 + 2.7 * rows), layout="constrained")
+    with style.house_style():
+        figure = style.Picture(figsize=(7.4, 1.2 + 2.7 * rows), layout="constrained")
         axes = figure.subplots(rows, 2, squeeze=False, sharex=True)
         for place, panel in zip(axes.flat, panels, strict=False):
             _panel(place, panel)
@@ -152,7 +139,7 @@ def _panel(axes: Axes, panel: Mapping[str, Any]) -> None:
     axes.set_yscale("log")
     name, _, numbers = panel["title"].partition("\n")
     axes.set_title(
-        "\n".join(typeset(words) for words in (name, numbers, _table_finding(panel["curves"])) if words),
+        "\n".join(style.typeset(words) for words in (name, numbers, _table_finding(panel["curves"])) if words),
         fontsize=10,
         loc="left",
     )

@@ -8,25 +8,14 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from cflag_theory.figures import style
 from cflag_theory.figures.rate import band, fall, followed, horizons_of, last, named, numbers, positive
-from cflag_theory.figures.style import (
-    REFERENCE,
-    Picture,
-    house_style,
-    log_numbers,
-    message,
-    name_ends,
-    name_line,
-    plain,
-    subtitle,
-    typeset,
-)
 
 # The bound of each study: the first of these that is proved for it.
 _PROVED = ("ours.redrawn", "ours.drawn_once", "cflag.lemma1")
 
 
-def rate_family_figure(family: Any) -> Picture:
+def rate_family_figure(family: Any) -> style.Picture:
     """min_t mean ||grad f||^2 against T for every value, below the bound over the mean.
 
     The bound is the first of ours.redrawn, ours.drawn_once and Lemma 1 (repaired, summed) that is proved for the study;
@@ -37,21 +26,21 @@ def rate_family_figure(family: Any) -> Picture:
     family : RateFamily or mapping
         A mapping as `studies.rates.families.RateFamily.to_json` gives it.
     """
-    family = plain(family)
+    family = style.plain(family)
     studies, values = family["studies"], family["values"]
     colours = mpl.colormaps["viridis"](np.linspace(0, 0.8, len(studies)))
     over: list[tuple[float, str, Any]] = []
     under: list[tuple[float, str, Any]] = []
     said, proved = [], []
-    with house_style():
-        figure = Picture(figsize=(6.4, 7.6), layout="constrained")
+    with style.house_style():
+        figure = style.Picture(figsize=(6.4, 7.6), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
         above.set_xscale("log", base=2)
         above.set_yscale("log")
         below.set_yscale("log")
         for study, value, colour in zip(studies, values, colours, strict=True):
             T, curve = horizons_of(study), followed(study)
-            measured, name = positive(curve["min_mean"]), typeset(f"{family['varied']} = {value:g}")
+            measured, name = positive(curve["min_mean"]), style.typeset(f"{family['varied']} = {value:g}")
             said.append(f"{family['varied']} = {value:g}: {fall(curve, study['horizons'])}")
             band(above, T, curve["band"], colour, 0.15)
             above.plot(T, measured, "o-", color=colour, markersize=4, label=name)
@@ -67,23 +56,23 @@ def rate_family_figure(family: Any) -> Picture:
                 proved.append(named(bound))
         first, T = followed(studies[0])["min_mean"][0] / 1.6, horizons_of(studies[0])
         for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
-            above.plot(T, first * (T / T[0]) ** power, ":", color=REFERENCE, linewidth=1, label=f"Slope {words}")
-        message(above, _finding(family), 56, pad=26)
+            above.plot(T, first * (T / T[0]) ** power, ":", color=style.REFERENCE, linewidth=1, label=f"Slope {words}")
+        style.message(above, _finding(family), 56, pad=26)
         about = f"{studies[0]['title']}; dashed: proved bounds on the mean over $t$"
-        subtitle(above, typeset(about))
+        style.subtitle(above, style.typeset(about))
         own = studies[0].get("objective", "f")
         above.set_ylabel(rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, 95% band")
-        below.axhline(1.0, color=REFERENCE, linewidth=1)
+        below.axhline(1.0, color=style.REFERENCE, linewidth=1)
         below.set(xlabel="Rounds $T$", ylabel="Proved bound / mean")
         if proved:
-            message(below, f"bounds: {', '.join(dict.fromkeys(proved))}", 56)
-        log_numbers(below)
+            style.message(below, f"bounds: {', '.join(dict.fromkeys(proved))}", 56)
+        style.log_numbers(below)
         figure.alt = f"{studies[0]['title']}: {_finding(family)}. {'; '.join(said)}."
         figure.draw_without_rendering()
-        name_ends(above, over)
-        name_ends(below, under)
+        style.name_ends(above, over)
+        style.name_ends(below, under)
         for line in above.lines[-2:]:
-            name_line(above, line, str(line.get_label()))
+            style.name_line(above, line, str(line.get_label()))
     return figure
 
 

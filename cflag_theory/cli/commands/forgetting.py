@@ -8,23 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import (
-    DATA,
-    GROUP,
-    PROBLEM_NAMES,
-    DetailsOption,
-    DialOption,
-    Format,
-    FormatOption,
-    Kept,
-    Real,
-    SeedOption,
-    StepsOption,
-    progress_bar,
-    show_study,
-    take_folder,
-    takes_groups,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -37,21 +21,23 @@ BetaOption = Annotated[float | None, typer.Option(help="Step size on the current
 ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
 
 
-@takes_groups()
+@shell.takes_groups()
 def forgetting_command(
-    real: Real,
-    kept: Kept,
+    real: shell.Real,
+    kept: shell.Kept,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
-    local_steps: StepsOption = 10,
-    problem: Annotated[str | None, typer.Option(help=f"Synthetic: {PROBLEM_NAMES}.", rich_help_panel=GROUP)] = None,
-    dial: DialOption = None,
+    local_steps: shell.StepsOption = 10,
+    problem: Annotated[
+        str | None, typer.Option(help=f"Synthetic: {shell.PROBLEM_NAMES}.", rich_help_panel=shell.GROUP)
+    ] = None,
+    dial: shell.DialOption = None,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
     replicas: ReplicasOption = 16,
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure forgetting, Gamma(t), and compare adaptive rates.
 
@@ -78,7 +64,7 @@ def forgetting_command(
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     require_fitting(real, problem=problem, dial=dial)
     split = real.split()
     source = split.pop("data")
@@ -103,7 +89,7 @@ def forgetting_command(
                 raise
             typer.echo(f"Without real data: {error}", err=True)
     compared = [case for case in cases if case.level in ("medium", "as given")]
-    with progress_bar("forgetting", len(cases) * len(ROWS) + 2 * len(compared) * len(RULES)) as advance:
+    with shell.progress_bar("forgetting", len(cases) * len(ROWS) + 2 * len(compared) * len(RULES)) as advance:
         found = forgetting_study(cases, setting, progress=lambda words: advance(1, words))
         studies = [
             adaptive_study(
@@ -120,7 +106,7 @@ def forgetting_command(
         "sentences": sentences(found),
         "adaptive_rates": [study.to_json() for study in studies],
     }
-    show_study(
+    shell.show_study(
         results,
         out,
         "forgetting",
@@ -133,7 +119,7 @@ def forgetting_command(
 
 
 def require_fitting(
-    real: Real, *, dial: Sequence[str] | None, problem: str | None = None, task: Sequence[str] | None = None
+    real: shell.Real, *, dial: Sequence[str] | None, problem: str | None = None, task: Sequence[str] | None = None
 ) -> None:
     """Refuse options of synthetic problems with real data, and the other way round."""
     data, zeta = real.data, real.zeta
@@ -158,9 +144,9 @@ _LEARNERS: Sequence[str] = (
 )
 
 
-@takes_groups("past_classes", "current_classes", "task_column")
+@shell.takes_groups("past_classes", "current_classes", "task_column")
 def tasks_command(
-    real: Real,
+    real: shell.Real,
     learner: Annotated[
         list[str] | None,
         typer.Option(
@@ -169,19 +155,19 @@ def tasks_command(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=DATA),
+        typer.Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=shell.DATA),
     ] = None,
-    dial: DialOption = None,
+    dial: shell.DialOption = None,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
-    local_steps: StepsOption = 10,
+    local_steps: shell.StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds of each task.")] = 100,
     first_rounds: Annotated[int | None, typer.Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
     replicas: ReplicasOption = 8,
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Train on several tasks in a row, and measure forgetting.
 
@@ -202,7 +188,7 @@ def tasks_command(
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     require_fitting(real, dial=dial, task=task)
     learners = [read_learner(words) for words in learner or _LEARNERS]
     split, source = real.split(), real.data or "digits"
@@ -227,7 +213,7 @@ def tasks_command(
             if real.data is not None:
                 raise
             typer.echo(f"Without real data: {error}", err=True)
-    with progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
+    with shell.progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
         studies = [
             task_study(
                 sequence,
@@ -239,7 +225,7 @@ def tasks_command(
             for sequence in sequences
         ]
     results = [study.to_json() for study in studies]
-    show_study(
+    shell.show_study(
         results,
         out,
         "tasks",

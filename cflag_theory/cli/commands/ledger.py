@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import (
-    Format,
-    FormatOption,
-    Paper,
-    RecheckOption,
-    SeedOption,
-    print_json,
-    progress_bar,
-    say_kept,
-    take_folder,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -34,7 +24,7 @@ def list_command(
     text: Annotated[
         list[str] | None, typer.Argument(help="Words that the id, place, title or printed text must contain; any case.")
     ] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """List the claims: id, place and title. Nothing is decided."""
     from cflag_theory.claims.printed import search
@@ -43,8 +33,8 @@ def list_command(
     found = search(words)
     if not found:
         raise UnknownName(f"no claim contains {words!r}: use fewer words, or none for all claims")
-    if format is Format.json:
-        print_json([{"id": one.id, "paper": one.paper, "where": one.where, "title": one.title} for one in found])
+    if format is shell.Format.json:
+        shell.print_json([{"id": one.id, "paper": one.paper, "where": one.where, "title": one.title} for one in found])
         return
     from cflag_theory.cli.tables.page import Page
 
@@ -59,11 +49,11 @@ def errata_command(
     pages: Annotated[
         str | None, typer.Argument(metavar="[FOLDER-OR-PAGE]", help="Pages of your own, in place of a paper.")
     ] = None,
-    paper: Annotated[Paper | None, typer.Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
+    paper: Annotated[shell.Paper | None, typer.Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
     out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md: the whole list.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
-    seed: SeedOption = 0,
-    recheck: RecheckOption = False,
+    seed: shell.SeedOption = 0,
+    recheck: shell.RecheckOption = False,
 ) -> None:
     """List what is wrong in a paper, or on pages of your own, for the authors.
 
@@ -86,16 +76,16 @@ def errata_command(
         book = folder.book
         (name,) = book.papers
     else:
-        name = "CFL" if paper is Paper.cfl else "C-FLAG"
+        name = "CFL" if paper is shell.Paper.cfl else "C-FLAG"
         ids = errata.rows(name)
         kept = None if recheck else Kept()
-        with progress_bar("claims", len(ids)) as advance:
+        with shell.progress_bar("claims", len(ids)) as advance:
             verdicts = verify(ids, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
     if out is None:
         from cflag_theory.cli.tables.claims import wrong
 
         wrong(*errata.sorted_out(verdicts, name, book))
-        say_kept(kept)
+        shell.say_kept(kept)
         return
     # The CFL paper's local steps are K of them: its E is the expectation.
     text = errata.errata(verdicts, name, errata.FORMATS[out.suffix](expectation=name == "CFL"), book)
@@ -110,7 +100,7 @@ def look_first(jobs: int | None) -> dict[str, str]:
     from cflag_theory.verify.check import first_look
 
     papers = {one.id: one.paper for one in search("") if one.paper != "ours"}
-    with progress_bar("first look", len(papers)) as advance:
+    with shell.progress_bar("first look", len(papers)) as advance:
         looked = first_look(tuple(papers), jobs=jobs, progress=lambda id: advance(1, id))
     first_counts([(papers[id], verdict) for id, verdict in looked.items()])
     typer.echo("by exact algebra and exact instances; z3, all other instances and random runs follow")
@@ -124,30 +114,30 @@ def place_of(claims: Sequence[str]) -> Path | None:
     return first if meant else None
 
 
-def verify_pages(place: Path, ids: Sequence[str], *, format: Format, out: Path | None, **how: Any) -> None:
+def verify_pages(place: Path, ids: Sequence[str], *, format: shell.Format, out: Path | None, **how: Any) -> None:
     """Decide the claims of a page or a folder, and print the verdicts with what they follow from, or write a report."""
     from cflag_theory.cli.tables.claims import own
 
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     folder = read_pages(place)
     verdicts = decide_pages(folder, ids, **how)
-    if format is Format.json:
-        print_json([verdict.to_json() for verdict in verdicts])
+    if format is shell.Format.json:
+        shell.print_json([verdict.to_json() for verdict in verdicts])
     else:
         own(verdicts)
     if out is not None:
         from cflag_theory.cli.report import write_report
         from cflag_theory.verify.folders import with_proofs
 
-        with progress_bar("report", len(verdicts)) as advance:
+        with shell.progress_bar("report", len(verdicts)) as advance:
             for index, verdict in enumerate(verdicts):
                 verdicts[index] = with_proofs(verdict)
                 advance(1, verdict.claim.id)
             proved = {one.claim.id: one.claim for one in verdicts}
             book = replace(folder.book, claim=lambda id: proved.get(id) or folder.claim(id))
             page = write_report(out, verdicts, book=book)
-        if format is Format.table:
+        if format is shell.Format.table:
             typer.echo(f"report: {page}")
 
 
@@ -168,5 +158,5 @@ def decide_pages(folder: Folder, ids: Sequence[str] = (), **how: Any) -> list[Ve
     """Decide the claims of pages, or these ones, with progress; `how` as `verify_folder` takes it."""
     from cflag_theory.verify.folders import verify_folder
 
-    with progress_bar("claims", len(ids or folder.claims)) as advance:
+    with shell.progress_bar("claims", len(ids or folder.claims)) as advance:
         return verify_folder(folder, ids, progress=lambda id: advance(1, id), **how)

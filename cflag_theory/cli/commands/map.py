@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cflag_theory.claims.pages.text import bare
+from cflag_theory.cli import shell
 from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Paper,
-    RecheckOption,
-    SeedOption,
-    complete_claims,
-    print_json,
-    progress_bar,
-    say_kept,
-)
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
 from cflag_theory.public import Rule, one_of
@@ -39,7 +30,7 @@ class MapFormat(StrEnum):
     dot = "dot"
 
 
-_PAPERS = {"C-FLAG": Paper.c_flag, "CFL": Paper.cfl}
+_PAPERS = {"C-FLAG": shell.Paper.c_flag, "CFL": shell.Paper.cfl}
 
 
 def map_command(
@@ -48,10 +39,10 @@ def map_command(
         typer.Argument(
             metavar="[FOLDER-OR-PAGE] [CLAIM]",
             help="Pages of your own, in place of a paper; only the claims that one uses and those that use it.",
-            autocompletion=complete_claims,
+            autocompletion=shell.complete_claims,
         ),
     ] = None,
-    paper: Annotated[Paper | None, typer.Option(help="c-flag or cfl; default without a claim: c-flag.")] = None,
+    paper: Annotated[shell.Paper | None, typer.Option(help="c-flag or cfl; default without a claim: c-flag.")] = None,
     out: Annotated[Path | None, typer.Option(help="A file to write: .svg, .dot or .json.")] = None,
     format: Annotated[
         MapFormat | None,
@@ -61,9 +52,9 @@ def map_command(
         Path | None, typer.Option(help="A report's folder: use its verdicts instead of deciding again.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
-    seed: SeedOption = 0,
-    recheck: RecheckOption = False,
-    details: DetailsOption = False,
+    seed: shell.SeedOption = 0,
+    recheck: shell.RecheckOption = False,
+    details: shell.DetailsOption = False,
 ) -> None:
     """Show how claims depend on each other, with verdicts.
 
@@ -99,7 +90,7 @@ def map_command(
         labels = {one.claim.id: one.verdict for one in decide_pages(pages, needed, seed=seed, jobs=jobs)}
     else:
         known = None if recheck else Kept()
-        with progress_bar("claims", len(needed)) as advance:
+        with shell.progress_bar("claims", len(needed)) as advance:
             found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), runs=False, kept=known)
         labels = {verdict.claim.id: verdict.verdict for verdict in found}
     if form is MapFormat.table:
@@ -109,7 +100,7 @@ def map_command(
             tables.falls(chosen, labels, book)
         else:
             tables.tree(start, chosen, among, labels, book, details=details)
-        say_kept(known)
+        shell.say_kept(known)
         return
     if form is MapFormat.json:
         from cflag_theory.verify.resting import breaks
@@ -121,7 +112,7 @@ def map_command(
                 for one in breaks(chosen, labels, book)
             ]
         if out is None:
-            print_json(result)
+            shell.print_json(result)
             return
         text = json.dumps(result, indent=1)
     elif form is MapFormat.dot:
@@ -141,14 +132,14 @@ def map_command(
     typer.echo(f"map: {out}")
 
 
-def _paper(start: str | None, paper: Paper | None) -> str:
+def _paper(start: str | None, paper: shell.Paper | None) -> str:
     """The paper of a claim, or of the map; a theorem of ours belongs to the paper whose claims lead to it."""
     from cflag_theory.claims.ledger import claim
     from cflag_theory.claims.uses import ids
 
     wanted = {one: name for name, one in _PAPERS.items()}
     if start is None:
-        return wanted[paper or Paper.c_flag]
+        return wanted[paper or shell.Paper.c_flag]
     own = claim(start).paper
     homes = [name for name in _PAPERS if name == own or (own == "ours" and start in ids(name))]
     if paper is not None and wanted[paper] not in homes:

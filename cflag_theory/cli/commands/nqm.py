@@ -7,15 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    SeedOption,
-    progress_bar,
-    show_study,
-    take_folder,
-)
+from cflag_theory.cli import shell
 
 
 def nqm_command(
@@ -40,10 +32,10 @@ def nqm_command(
     grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
     replicas: Annotated[int, typer.Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
     search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Recompute Table 3 and Figure 2 of the CFL paper."""
     from cflag_theory.cli.tables import nqm as tables_nqm
@@ -65,13 +57,13 @@ def nqm_command(
         grid=grid,
     )
     if out is not None:
-        take_folder(out)
-    with progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
+        shell.take_folder(out)
+    with shell.progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
         found = nqm_study(
             setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
         )
     panels = found.pop("panels")
-    show_study(
+    shell.show_study(
         found,
         out,
         "nqm",

@@ -10,24 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cflag_theory.cli.shell import (
-    GROUP,
-    AlgorithmOption,
-    DetailsOption,
-    DialOption,
-    Format,
-    FormatOption,
-    Kept,
-    Paper,
-    PaperOption,
-    Real,
-    SeedOption,
-    SetOption,
-    progress_bar,
-    show_study,
-    take_folder,
-    takes_groups,
-)
+from cflag_theory.cli import shell
 
 if TYPE_CHECKING:
     from cflag_theory.kernels import Problem
@@ -40,20 +23,20 @@ _TRIED, _LONG = 16, 30.0
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
 
-@takes_groups()
+@shell.takes_groups()
 def rate_command(
-    real: Real,
-    kept: Kept,
-    paper: PaperOption = Paper.c_flag,
+    real: shell.Real,
+    kept: shell.Kept,
+    paper: shell.PaperOption = shell.Paper.c_flag,
     problem: Annotated[
         str | None,
-        typer.Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=GROUP),
+        typer.Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=shell.GROUP),
     ] = None,
-    dial: DialOption = None,
-    algorithm: AlgorithmOption = "c_flag",
-    set_: SetOption = None,
+    dial: shell.DialOption = None,
+    algorithm: shell.AlgorithmOption = "c_flag",
+    set_: shell.SetOption = None,
     local_steps: Annotated[
-        int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=GROUP)
+        int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=shell.GROUP)
     ] = None,
     c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
     power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
@@ -66,10 +49,10 @@ def rate_command(
     instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
     mode: Annotated[str, typer.Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
     out: Annotated[Path | None, typer.Option(help="Folder for results, figures and done horizons.")] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure how fast gradients decrease with T, and compare with the bounds.
 
@@ -83,8 +66,8 @@ def rate_command(
     from cflag_theory.studies.rates.store import FILE
 
     if out is not None:
-        take_folder(out)
-    if paper is Paper.cfl:
+        shell.take_folder(out)
+    if paper is shell.Paper.cfl:
         if algorithm != "c_flag" or any(
             one is not None for one in (problem, real.data, kept.memory, c, vary, instance, set_)
         ):
@@ -98,8 +81,8 @@ def rate_command(
         )
         return
     named = any(one is not None for one in (set_, problem, dial, kept.memory))
-    own = named or algorithm != "c_flag" or replace(real, describe=False) != Real()
-    fixed = own or kept != Kept() or local_steps is not None or c is not None
+    own = named or algorithm != "c_flag" or replace(real, describe=False) != shell.Real()
+    fixed = own or kept != shell.Kept() or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
     lengths = _horizons(horizons, up_to)
@@ -165,7 +148,7 @@ def _studies(
         studies, notes = default_studies(case.seed)
     for one in studies if own else ():
         _warn_if_slow(case, one[0], replicas * sum(lengths))
-    with progress_bar("rate", len(studies) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             case.study(
                 on=one,
@@ -202,7 +185,7 @@ def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
 def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, seed: int, store: Path | None) -> Rate:
     from cflag_theory.studies.rates.instances import instance_rate
 
-    with progress_bar("rate", sum(lengths)) as advance:
+    with shell.progress_bar("rate", sum(lengths)) as advance:
         return instance_rate(
             name,
             horizons=lengths,
@@ -214,11 +197,13 @@ def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, se
         )
 
 
-def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format, *, details: bool) -> None:
+def _show(
+    found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: shell.Format, *, details: bool
+) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
 
     results = [study.to_json() for study in found]
-    show_study(
+    shell.show_study(
         results,
         out,
         "rate",
@@ -228,7 +213,7 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         details=details,
         rest="Fitted slopes and all bounds",
     )
-    for note in notes if format is Format.table else ():
+    for note in notes if format is shell.Format.table else ():
         typer.echo(note)
 
 
@@ -240,13 +225,13 @@ def _family(
     replicas: int,
     store: Path | None,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
 ) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
     from cflag_theory.studies.rates.families import rate_family, varied_values
 
     name, values = varied_values(vary)
-    with progress_bar("rate", len(values) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(values) * sum(lengths)) as advance:
         found = rate_family(
             case,
             name,
@@ -257,7 +242,7 @@ def _family(
             progress=lambda T: advance(T, f"T = {T}"),
         )
     result = found.to_json()
-    show_study(
+    shell.show_study(
         result,
         out,
         "rate_family",
@@ -276,7 +261,7 @@ def cfl_rate_studies(
     replicas: int,
     seed: int,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
     details: bool,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
@@ -285,13 +270,13 @@ def cfl_rate_studies(
     from cflag_theory.studies.rates.cfl import cfl_rate
 
     models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]
-    with progress_bar("rate", len(models) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(models) * sum(lengths)) as advance:
         found = [
             cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
             for model in models
         ]
     results = [study.to_json() for study in found]
-    show_study(
+    shell.show_study(
         results,
         out,
         "cfl_rate",

@@ -9,15 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    RecheckOption,
-    progress_bar,
-    show_study,
-    take_folder,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput
 
 
@@ -75,12 +67,12 @@ def sharp_command(
         bool,
         typer.Option("--published", help="Instead: published bounds over exact worst cases."),
     ] = False,
-    recheck: RecheckOption = False,
-    details: DetailsOption = False,
+    recheck: shell.RecheckOption = False,
+    details: shell.DetailsOption = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for sharp.json, or worst_case.json, and its figure as png and svg.")
     ] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Compare the constants of Lemmas 12 to 16 with exact ones, or find the worst case of a method's run.
 
@@ -135,8 +127,8 @@ def sharp_command(
     sizes, lengths = n or list(usual[0]), local_steps or list(usual[1])
     places = [parse_step(text) for text in step] if step else list(STEPS)
     if out is not None:
-        take_folder(out)
-    with progress_bar("worst cases", pieces(lemmas or (), sizes, lengths, places)) as advance:
+        shell.take_folder(out)
+    with shell.progress_bar("worst cases", pieces(lemmas or (), sizes, lengths, places)) as advance:
         found = sharp(
             lemmas or (),
             n=sizes,
@@ -147,7 +139,7 @@ def sharp_command(
             progress=lambda words: advance(1, words),
         )
     results, curves = found.to_json(), None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
-    show_study(
+    shell.show_study(
         results,
         out,
         "sharp",
@@ -167,15 +159,15 @@ def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> 
             raise InvalidInput(f"--{name} does not go with {other}: {remedy}")
 
 
-def _published(details: bool, out: Path | None, format: Format) -> None:
+def _published(details: bool, out: Path | None, format: shell.Format) -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
     from cflag_theory.studies.worst_cases.published import PUBLISHED, SETTINGS, table
 
     if out is not None:
-        take_folder(out)
-    with progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
+        shell.take_folder(out)
+    with shell.progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
         found = table(progress=lambda words: advance(1, words))
-    show_study(
+    shell.show_study(
         found.to_json(),
         out,
         "published",
@@ -196,7 +188,7 @@ def _worst_case(
     anew: bool,
     details: bool,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
 ) -> None:
     from cflag_theory.studies.worst_cases.published import that_apply
     from cflag_theory.worstcase.saving import kept_worst_case, record
@@ -206,9 +198,9 @@ def _worst_case(
     if eta == "largest" or setting.families:
         _refuse({"out": out}, "--eta largest" if eta == "largest" else "draws over several rounds")
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     found: Any
-    with progress_bar("relaxed programs", None) as advance:
+    with shell.progress_bar("relaxed programs", None) as advance:
 
         def told(value: float) -> None:
             advance(1, f"at {value:.6g}")
@@ -224,7 +216,7 @@ def _worst_case(
     _show(found, details=details, out=out, kept=kept, format=format, rest=rest, beside=beside)
 
 
-def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
+def check_worst_case(file: Path, *, details: bool, format: shell.Format) -> None:
     """The proof and the run of a worst_case.json once more."""
     from cflag_theory.worstcase.saving import read
 
@@ -237,7 +229,7 @@ def _show(
     details: bool,
     out: Path | None,
     kept: Any,
-    format: Format,
+    format: shell.Format,
     rest: str = "",
     beside: Sequence[Any] | None = None,
 ) -> None:
@@ -249,7 +241,7 @@ def _show(
         if beside is not None:
             tables_sharp.published(beside)
 
-    show_study(
+    shell.show_study(
         found.to_json() | ({} if beside is None else {"published": [one.to_json() for one in beside]}),
         out,
         "worst_case",

@@ -9,37 +9,24 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import (
-    AlgorithmOption,
-    DialOption,
-    Format,
-    FormatOption,
-    Kept,
-    ProblemOption,
-    Real,
-    SeedOption,
-    SetOption,
-    StepsOption,
-    print_json,
-    takes_groups,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, UnknownName
 
 #: Steps of clients that NumPy takes in a few seconds, less than a loop takes to compile.
 QUICK = 20_000
 
 
-@takes_groups()
+@shell.takes_groups()
 def simulate_command(
-    real: Real,
-    kept: Kept,
+    real: shell.Real,
+    kept: shell.Kept,
     beta: Annotated[float | None, typer.Option(help="Step size on the current data.")] = None,
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
-    algorithm: AlgorithmOption = "c_flag",
-    set_: SetOption = None,
-    problem: ProblemOption = "default",
-    dial: DialOption = None,
-    local_steps: StepsOption = 10,
+    algorithm: shell.AlgorithmOption = "c_flag",
+    set_: shell.SetOption = None,
+    problem: shell.ProblemOption = "default",
+    dial: shell.DialOption = None,
+    local_steps: shell.StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
     participants: Annotated[int | None, typer.Option(help="Clients drawn every round; default: all.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
@@ -50,9 +37,9 @@ def simulate_command(
     ] = "bitwise",
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    seed: SeedOption = 0,
+    seed: shell.SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="File for the Trace, .npz.")] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
     from cflag_theory.cli.tables import trace as tables
@@ -72,7 +59,7 @@ def simulate_command(
     if beta is None:
         raise NoStepSize(float(chosen.constants["L"].value), local_steps, memory=row.memory and not alpha)
     # Where f is g, a memory of f is used only if it is asked for.
-    asked = row.memory or kept != Kept()
+    asked = row.memory or kept != shell.Kept()
     run = partial(
         simulate,
         chosen,
@@ -92,7 +79,7 @@ def simulate_command(
     )
     engine, steps = _engine(device), rounds * replicas * local_steps * chosen.clients
     # What is written down has the last bits of the compiled loop.
-    shown = out is None and format is Format.table and dtype == "float64"
+    shown = out is None and format is shell.Format.table and dtype == "float64"
     small = shown and engine == "compiled" and steps <= QUICK
     meanwhile = small and compiles_first(chosen, row, participants)
     begun = time.monotonic()
@@ -101,8 +88,8 @@ def simulate_command(
     if out is not None:
         write_trace(out, trace)
     summary = tables.summary(chosen, trace)
-    if format is Format.json:
-        print_json(summary)
+    if format is shell.Format.json:
+        shell.print_json(summary)
         return
     tables.trace(summary)
     if meanwhile:
