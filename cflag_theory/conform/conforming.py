@@ -29,6 +29,7 @@ from cflag_theory.conform.running import Own, Record, run
 from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
+from cflag_theory.public import Count, taking
 
 #: By which name a user's functions ask for what an assumption makes trivial.
 _ASKED = {EQUAL_WEIGHTS: "weights", SERVER_LR_1: "server_lr"}
@@ -127,14 +128,15 @@ def conform_file(file: Path | str, algorithm: str | None = None, *, seconds: flo
     return _conform(meant, own, parameters=own.parameters, **options)
 
 
+@taking
 def _conform(
     algorithm: str,
     own: Own | HeldOwn,
     *,
     parameters: Mapping[str, Any] | None,
     numbers: str = "auto",
-    problems: int = 20,
-    rounds: int = 3,
+    problems: Count = 20,
+    rounds: Count = 3,
     assume: Collection[str] = (),
     partial: bool = False,
     seed: int = 0,
@@ -142,9 +144,6 @@ def _conform(
     kind = named(algorithm)
     if bool({"client_step", "server_step"} & {*own.names}) == ("round_step" in own.names):
         raise InvalidInput("give client_step, server_step or both, or round_step alone")
-    for name, value in (("problems", problems), ("rounds", rounds)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")
     if numbers not in ("auto", *KINDS):
         raise InvalidInput(f"numbers are {numbers!r}: use one of auto, {', '.join(KINDS)}")
     unknown = sorted(set(assume) - set(ASSUMPTIONS))

@@ -29,6 +29,7 @@ from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors, word
 from cflag_theory.falsify.vector_terms.reasons import reasons
+from cflag_theory.public import taking
 
 #: Part of the budget, and of the seconds, that one value of a constant may take.
 _PART = 10
@@ -36,6 +37,7 @@ _PART = 10
 _CHOSEN = 300
 
 
+@taking
 def decide(
     conjecture: Conjecture,
     *,
@@ -59,6 +61,7 @@ def decide(
     return _decide(conjecture, True, budget, seed, seconds, progress)
 
 
+@taking
 def prove(
     conjecture: Conjecture,
     *,
@@ -85,8 +88,6 @@ def _decide(
     seconds: float,
     progress: Callable[[int], None] | None,
 ) -> Decision:
-    if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     if conjecture.exists:
 
         def chosen(claim: Conjecture) -> Decision:
@@ -137,16 +138,17 @@ def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant 
             return NOT_BROKEN, ()
         return (PROVED if answer.word == PROVED else NOT_BROKEN), answer.engines
 
-    # A short fraction near the largest ratio, so that a proof at the ratio itself is found.
-    met = Fraction(found.largest_ratio or 0).limit_denominator(10**6)
     try:
-        reached = least(ask, met)
+        return _least_factor(ask, found)
     except KeyboardInterrupt:
         return None
-    name = "factor of the right side"
-    if reached.proved is None:
-        return Constant(name, tried=reached.tried)
-    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)
+
+
+def _least_factor(ask: Callable[[Fraction], tuple[str, tuple[str, ...]]], found: Finding) -> Constant:
+    # A short fraction near the largest ratio, so that a proof at the ratio itself is found.
+    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
+    value, engines = reached.proved or (None, ())
+    return Constant("factor of the right side", value, engines=engines, tried=reached.tried)
 
 
 def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
@@ -350,8 +352,4 @@ def _factor_of_vectors(reading: Reading, found: Finding, seconds: float) -> Cons
             proof = None
         return (NOT_BROKEN, ()) if proof is None else (PROVED, proof.engines)
 
-    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
-    name = "factor of the right side"
-    if reached.proved is None:
-        return Constant(name, tried=reached.tried)
-    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)
+    return _least_factor(ask, found)

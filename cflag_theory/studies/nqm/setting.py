@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.claims.cfl.published import SETTINGS
-from cflag_theory.errors import InvalidInput
+from cflag_theory.public import Rule, require_fields
+from cflag_theory.reading import integer, is_number
 
 Array = NDArray[Any]
 #: 𝔼||delta||^2 and 𝔼||nu||^2.
@@ -34,15 +34,14 @@ METHODS = (
     Method("CFL-0.001", past=True, information_loss=0.001),
     Method("CFL-0.01", past=True, information_loss=0.01),
 )
-_CHOICES = {
-    "spectrum": ("linear", "log"),
-    "start": ("w", "gradient"),
-    "per": ("vector", "coordinate"),
-    "criterion": ("final", "last", "all"),
-    "weights": ("lemma B.4", "uniform"),
-}
-_INTEGERS = {"dimension": (2, 500), "clients": (1, 10**6), "local_steps": (1, 1000), "rounds": (1, 2000)}
-_NUMBERS = {"distance": (0.0, 1e6), "proximal": (0.0, 1e3), "grid": (0.0005, 0.01)}
+
+
+def _one_of(*known: str) -> Rule:
+    return Rule(lambda value: value in known, f"one of {', '.join(known)}")
+
+
+def _within(low: float, high: float) -> Rule:
+    return Rule(lambda value: is_number(value) and low <= value <= high, f"a number from {low:g} to {high:g}")
 
 
 @dataclass(frozen=True)
@@ -50,40 +49,30 @@ class Setting:
     """What Sec. 5.1 omits. The defaults are a plain choice among those that reproduce most cells of Table 3."""
 
     #: n, N (all of whom take part: App. C.1 uses 7 of 7), K and T.
-    dimension: int = 50
-    clients: int = 7
-    local_steps: int = 3
-    rounds: int = 20
+    dimension: Annotated[int, integer(2, 500)] = 50
+    clients: Annotated[int, integer(1, 10**6)] = 7
+    local_steps: Annotated[int, integer(1, 1000)] = 3
+    rounds: Annotated[int, integer(1, 2000)] = 20
     #: Eigenvalues of A: "linear", evenly spaced from mu to L, or "log", evenly spaced in the logarithm from mu (from
     #: L/1000 for mu = 0) to L. Along an eigenvalue 0 the loss sees nothing; B has no part there, else it could not
     #: reach 0.
-    spectrum: str = "linear"
+    spectrum: Annotated[str, _one_of("linear", "log")] = "linear"
     #: Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
-    start: str = "w"
-    distance: float = 1.0
+    start: Annotated[str, _one_of("w", "gradient")] = "w"
+    distance: Annotated[float, _within(0.0, 1e6)] = 1.0
     #: 𝔼||xi||^2, 𝔼||delta||^2 and 𝔼||nu||^2 are those of the vector, as written, or of each coordinate.
-    per: str = "vector"
+    per: Annotated[str, _one_of("vector", "coordinate")] = "vector"
     #: What the best rate minimises: 𝔼||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
-    criterion: str = "final"
+    criterion: Annotated[str, _one_of("final", "last", "all")] = "final"
     #: Lemma B.4 with D^2 = 𝔼||xi||^2 and R^2 = 𝔼||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
-    weights: str = "lemma B.4"
+    weights: Annotated[str, _one_of("lemma B.4", "uniform")] = "lemma B.4"
     #: Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
-    proximal: float = 0.1
+    proximal: Annotated[float, _within(0.0, 1e3)] = 0.1
     #: Learning rates are the multiples of this below 2/L, where gradient descent on A w + B stops being stable.
-    grid: float = 0.0025
+    grid: Annotated[float, _within(0.0005, 0.01)] = 0.0025
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InvalidInput(f"{name} is {getattr(self, name)!r}: use one of {', '.join(choices)}")
-        for name, (least, most) in _INTEGERS.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise InvalidInput(f"{name} is {value!r}: use an integer from {least} to {most}")
-        for name, (low, high) in _NUMBERS.items():
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and low <= value <= high):
-                raise InvalidInput(f"{name} is {value!r}: use a number from {low:g} to {high:g}")
+        require_fields(self)
 
     def eigenvalues(self, L: float, mu: float) -> Array:
         """Of A, (d,)."""
