@@ -22,10 +22,9 @@ from cflag_theory.conform.algorithms.averaging import (
 )
 from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC, CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
-from cflag_theory.conform.held import HeldOwn
 from cflag_theory.conform.numbers import EXACT, KINDS
 from cflag_theory.conform.report import Difference, Report, first_difference, reproduces
-from cflag_theory.conform.running import Own, Record, run
+from cflag_theory.conform.running import HeldOwn, Own, Record, run
 from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED

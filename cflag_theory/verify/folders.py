@@ -26,10 +26,10 @@ from cflag_theory.claims.engine.transcript import asked
 from cflag_theory.claims.pages.folder import Folder
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import CflagError, InvalidInput
-from cflag_theory.falsify.claim_file import pages_of
 from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NoCase
+from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning

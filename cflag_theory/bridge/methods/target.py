@@ -32,9 +32,8 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
 from cflag_theory.bridge.methods.base import Round, Vectors
-from cflag_theory.bridge.methods.baselines import Union
+from cflag_theory.bridge.methods.baselines import Distilled, Union, among, distillation
 from cflag_theory.bridge.methods.descent import Ints
-from cflag_theory.bridge.methods.distilled import Distilled, among, distillation
 from cflag_theory.bridge.methods.finetune import Job, by_memory
 from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels

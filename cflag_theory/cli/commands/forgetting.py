@@ -49,7 +49,7 @@ def forgetting_command(
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.cli.tables.trace import describe
+    from cflag_theory.cli.tables.rate import describe
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,
@@ -178,7 +178,7 @@ def tasks_command(
     Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.cli.tables.trace import describe
+    from cflag_theory.cli.tables.rate import describe
     from cflag_theory.kernels import load_tasks, random_tasks
     from cflag_theory.kernels.problems.by_name import with_dials
     from cflag_theory.kernels.problems.tasks import PAIRS

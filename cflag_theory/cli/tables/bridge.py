@@ -11,8 +11,7 @@ from cflag_theory.cli.documents import in_markdown
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.published import Finding, deviation
 from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Cell, Report
-from cflag_theory.studies.bridge_results.spread import Spread
-from cflag_theory.studies.bridge_results.summary import WORDS, MethodSummary, Summary
+from cflag_theory.studies.bridge_results.summary import WORDS, MethodSummary, Spread, Summary
 
 _MAIN = ["average_accuracy", "forgetting", "learning_accuracy"]
 _COST = ("gradients", "numbers sent", "seeds", "seconds")

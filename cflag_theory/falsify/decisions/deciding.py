@@ -17,7 +17,7 @@ from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
 from cflag_theory.falsify.decisions.derivation import derivation
-from cflag_theory.falsify.decisions.existing import decide_existing
+from cflag_theory.falsify.decisions.guided import decide_existing
 from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims.cfl.published import TABLES, Cell
-from cflag_theory.studies.bridge_results.spread import Spread, paired, spread
-from cflag_theory.studies.bridge_results.summary import TITLES, Band, band
+from cflag_theory.studies.bridge_results.summary import TITLES, Band, Spread, band, paired, spread
 
 #: Evaluations whose mean the paper reports.
 BEST = 5

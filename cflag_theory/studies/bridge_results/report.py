@@ -28,7 +28,7 @@ from cflag_theory.studies.bridge_results.published import (
     deviation,
     findings,
 )
-from cflag_theory.studies.bridge_results.spread import Spread, margin, spread
+from cflag_theory.studies.bridge_results.summary import Spread, margin, spread
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN = VERDICTS = ("reproduced", "not reproduced", "undecided", "not run")
 #: Settings that the paper states, besides data set, clients and zeta, which name the number.

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.claims.cfl.published import PRINTED
 from cflag_theory.kernels.cfl.moments import Responses
-from cflag_theory.studies.nqm.best_rates import agree, answers, rates
-from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
+from cflag_theory.studies.nqm.best_rates import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting, agree, answers, rates
 
 Array = NDArray[Any]
 #: Learning rates of the search; the table itself uses a finer grid.

@@ -12,9 +12,23 @@ from numpy.typing import NDArray
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Drift, algorithm, simulate
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
-from cflag_theory.studies.nqm.best_rates import Study, answers, criterion, law, over_grids, round_weights, study
+from cflag_theory.studies.nqm.best_rates import (
+    CELLS,
+    G2,
+    METHODS,
+    SIGMA2,
+    Cell,
+    Method,
+    Setting,
+    Study,
+    answers,
+    criterion,
+    law,
+    over_grids,
+    round_weights,
+    study,
+)
 from cflag_theory.studies.nqm.search import Grid, search
-from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
 
 Array = NDArray[Any]
 FEDAVG, CFL = METHODS[0], METHODS[2]

@@ -11,9 +11,8 @@ import torch
 from bridge_clients import Rows, clients_of_rows, draw_rows, image_clients, linear_model, round_of
 
 from cflag_theory.bridge.methods.descent import component_order, minibatches
-from cflag_theory.bridge.methods.rehearsal import by_class, herding, langevin
+from cflag_theory.bridge.methods.rehearsal import by_class, fisher, herding, langevin, last_block, layer_weights
 from cflag_theory.bridge.methods.table import make_method
-from cflag_theory.bridge.methods.taylor import fisher, last_block, layer_weights
 from cflag_theory.bridge.models.flat_model import make_model
 from cflag_theory.bridge.settings.evolving import (
     CFL_NAMES,
