@@ -175,16 +175,13 @@ def _node(id: str, labels: Mapping[str, str], x: float, top: float, chosen: bool
     for index, one in enumerate(book.instead(id)):
         y = top + HEIGHT + _LINE * index
         words = f"{one}, {book.claim(one).where}: {book.claim(one).title} ({labels.get(one, 'open')})"
+        name = shortened(one.removeprefix("ours."), _LETTERS[1])
         parts.append(
             f'<a href="{ledger_name("ours")}#{escaped(one)}" class="instead"><title>{escaped(words)}</title>'
             f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
-            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escaped(_ours(one))}</text></a>'
+            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escaped(name)}</text></a>'
         )
     return "".join(parts)
-
-
-def _ours(id: str) -> str:
-    return shortened(id.removeprefix("ours."), _LETTERS[1])
 
 
 def _place(where: str) -> str:

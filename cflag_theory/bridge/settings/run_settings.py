@@ -206,7 +206,8 @@ class RunSettings:
         kinds = options_of(self.protocol)
         for name, options in self.options.items():
             if name not in kinds or not isinstance(options, kinds[name]):
-                raise WrongSetting((name,), f"options of {name!r} are {quoted(options)}: use {_of_methods(kinds)}")
+                wanted = " or ".join(f"{kind.__name__} for {name}" for name, kind in kinds.items())
+                raise WrongSetting((name,), f"options of {name!r} are {quoted(options)}: use {wanted}")
         whole = {
             name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in kinds.items()
         }
@@ -291,10 +292,6 @@ def check_setting(name: str, value: Any) -> None:
 
 def _usual_options(kind: type, mode: str) -> dict[str, str]:
     return {"mode": mode} if "mode" in rules_of(kind) else {}
-
-
-def _of_methods(kinds: Mapping[str, type]) -> str:
-    return " or ".join(f"{kind.__name__} for {name}" for name, kind in kinds.items())
 
 
 def options_of(protocol: str) -> Mapping[str, type]:

@@ -201,7 +201,9 @@ def read_header(folder: Path) -> dict[str, Any]:
 
 def _require_same_work(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuse other data, and settings by which runs compute something else."""
-    key = differing_key(*(_without_how(header["settings"]) for header in (found, now)))
+    key = differing_key(
+        *({name: value for name, value in header["settings"].items() if name not in HOW} for header in (found, now))
+    )
     if key is not None:
         raise DataError(
             f"{folder} holds a run with {key} = {_at(found['settings'], key)}, and this one has "
@@ -213,10 +215,6 @@ def _require_same_work(folder: Path, found: Mapping[str, Any], now: Mapping[str,
                 f"{folder} holds a run with other data ({name} was {found['data'].get(name)} and is {value}): "
                 f"{_CHOOSE}, or make them equal"
             )
-
-
-def _without_how(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name not in HOW}
 
 
 def _differing(found: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.claims.book import Book
-from cflag_theory.claims.engine.claim import MEANINGS, Claim, Statement, statements
+from cflag_theory.claims.engine.claim import MEANINGS, statements
 from cflag_theory.claims.ledger import BOOK
 from cflag_theory.claims.uses import Arrow, idle, numbered
 from cflag_theory.cli.errata import WRONG, Found, counted
@@ -56,7 +56,8 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
             if s["factor"] > 1
         ]
         follows += [f"see {', '.join(verdict.instead)}"] if verdict.instead else []
-        spare = [fact.name for one in _proved(verdict.claim) for fact in idle(one)] if numbered(verdict.claim) else []
+        proved = [s for part in verdict.claim.parts for s in statements(part).values() if s.proof is not None]
+        spare = [fact.name for one in proved for fact in idle(one)] if numbered(verdict.claim) else []
         follows += [f"assumed and not used: {', '.join(dict.fromkeys(spare))}"] if spare else []
         by_hand = dict.fromkeys(theorem["name"] for theorem in _theorems(verdict))
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
@@ -67,10 +68,6 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         if any(found.values()):
             console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
     _besides(console, verdicts)
-
-
-def _proved(claim: Claim) -> list[Statement]:
-    return [one for part in claim.parts for one in statements(part).values() if one.proof is not None]
 
 
 def first_counts(labels: Sequence[tuple[str, str]]) -> None:
@@ -237,14 +234,11 @@ def _branch(
     for other, arrow in near.items():
         known = other in told
         told.add(other)
-        said = f"{arrow.place}: {arrow.words}" if arrow.kind == "printed" else _kind(arrow, book)
+        ours = "taken as printed" if arrow.kind == "granted" else "our proof" if book.of_ledger else "its proof"
+        said = f"{arrow.place}: {arrow.words}" if arrow.kind == "printed" else ours
         yield depth, f"{'  ' * depth}{_named(other, labels, book)}{', see above' if known else ''}  ({said})"
         if not known:
             yield from _branch(other, among, labels, ends, depth + 1, told, book)
-
-
-def _kind(arrow: Arrow, book: Book) -> str:
-    return "taken as printed" if arrow.kind == "granted" else "our proof" if book.of_ledger else "its proof"
 
 
 def _named(id: str, labels: Mapping[str, str], book: Book) -> str:

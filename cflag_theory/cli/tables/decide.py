@@ -57,14 +57,11 @@ def _constant(console: Page, constant: Constant) -> None:
     if constant.refuted is not None:
         other = "largest" if constant.larger_is_weaker else "smallest"
         console.say(f"  {constant.name}: {other} value that was refuted {constant.refuted}, at")
-        console.say(f"    {_values(constant.case)}: left = {constant.left}, right = {constant.right}")
+        values = ", ".join(f"{name} = {value}" for name, value in constant.case.items())
+        console.say(f"    {values}: left = {constant.left}, right = {constant.right}")
     if constant.undecided:
         listed = ", ".join(map(str, constant.undecided[:6])) + (", ..." if len(constant.undecided) > 6 else "")
         console.say(f"  {constant.name}: neither proved nor refuted at {listed}")
-
-
-def _values(case: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in case.items())
 
 
 _COLOURS = {"refuted": "red", "proved": "green"}

@@ -144,10 +144,6 @@ def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[
     console.table(columns, rows, title=title)
 
 
-def _answer(word: str) -> Text:
-    return Text(word, style={"yes": "green", "no": "red"}.get(word, "yellow"))
-
-
 def _number(value: float | None) -> str:
     if value is None:
         return ""
@@ -163,7 +159,11 @@ def _rounds(value: float | None) -> str:
 
 
 def _conditions(console: Page, rows: Sequence[StepSize]) -> None:
-    shown = [(row.condition, _answer(row.answer), _number(row.factor), _needed_for(row)) for row in rows]
+    colours = {"yes": "green", "no": "red"}
+    shown = [
+        (row.condition, Text(row.answer, colours.get(row.answer, "yellow")), _number(row.factor), _needed_for(row))
+        for row in rows
+    ]
     columns = ("condition", "holds", "left/right", "used by")
     _table(console, "Conditions", columns, shown)
 

@@ -41,7 +41,8 @@ class Rows:
                 known = f"choose one of {', '.join(recorded)}" if recorded else "add it to record in the sweep's file"
                 raise InvalidInput(f"the column {curve!r} was not recorded along rounds: {known}")
             columns = (*columns, f"curve.{curve}")
-        fixed = [name for name in self.names if name in _RUN_KEYS or self._is_coordinate(name)]
+        laws = ("alpha_law", "beta_law")
+        fixed = [n for n in self.names if n in (*_RUN_KEYS, *laws) or n.partition(".")[0] in _SECTIONS]
         wanted = [self.resolve(name) for name in (*columns, *where)]
         needed = dict.fromkeys([*fixed, "status", "replica", *wanted])
         self._table = read_results(folder, columns=list(needed), partial=partial)
@@ -55,9 +56,6 @@ class Rows:
             raise InvalidInput(f"no row of {folder} has {chosen}: see its coordinates with cflag sweep --dry-run")
         self._table = self._table.filter(keep)
         self._texts = {}
-
-    def _is_coordinate(self, name: str) -> bool:
-        return name in ("alpha_law", "beta_law") or name.partition(".")[0] in _SECTIONS
 
     def resolve(self, name: str) -> str:
         """The column that a name or its last part means."""

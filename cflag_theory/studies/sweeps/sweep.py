@@ -234,7 +234,7 @@ def _results(
             done, on_their_way = wait(on_their_way, timeout=0.2, return_when=FIRST_COMPLETED)
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
             # If one failed, results that arrived with it are kept first.
-            for future in sorted(done, key=_failed):
+            for future in sorted(done, key=lambda one: one.cancelled() or one.exception() is not None):
                 yield future.result()
     except TerminatedWorkerError as error:
         raise CflagError(
@@ -247,10 +247,6 @@ def _results(
                 "chunks are kept"
             ) from error
         raise
-
-
-def _failed(future: Future[_Result]) -> bool:
-    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager

@@ -110,10 +110,6 @@ def _drift2(client: Client) -> list[Fraction]:
     return [(x - client.path[0]) ** 2 for x in client.path[:-1]]
 
 
-def _local_gap(run: Run, i: int, at: WorldRound) -> Fraction:
-    return run.weighted_value(at.t, i, run.w[at.t]) - run.weighted_value(at.t, i, at.star)
-
-
 Quantity = Callable[[WorldRound], Any]
 
 
@@ -194,7 +190,9 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         progress.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
         progress.dist_dot_move: lambda at: at.mean(lambda r: (r.start - at.star) * (r.end - r.start)),
         progress.gap: lambda at: at.mean(lambda r: at.world.f(r.start)) - at.world.f(at.star),
-        progress.local_gap: lambda at: at.over_clients(lambda run, i: _local_gap(run, i, at)),
+        progress.local_gap: lambda at: at.over_clients(
+            lambda run, i: run.weighted_value(at.t, i, run.w[at.t]) - run.weighted_value(at.t, i, at.star)
+        ),
         progress.drift2: lambda at: at.mean(lambda r: r.mean(_drift2)),
         progress.pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.local) * (at.star - r.start)),
         progress.true_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.true) * (at.star - r.start)),
