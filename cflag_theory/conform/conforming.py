@@ -10,16 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
-from cflag_theory.conform.algorithms.averaging import (
-    FedAvg,
-    FedDyn,
-    FedNova,
-    FedProx,
-    LocalAdam,
-    MimeLite,
-    Scaffold,
-    ScaffoldI,
-)
+from cflag_theory.conform.algorithms import averaging
 from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC, CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
 from cflag_theory.conform.numbers import EXACT, KINDS
@@ -363,7 +354,8 @@ class _Work:
 ALGORITHMS: dict[str, type[Algorithm]] = {
     one.name: one
     for one in (
-        FedAvg, FedProx, Scaffold, ScaffoldI, MimeLite, FedNova, FedDyn, LocalAdam,
+        averaging.FedAvg, averaging.FedProx, averaging.Scaffold, averaging.ScaffoldI, averaging.MimeLite,
+        averaging.FedNova, averaging.FedDyn, averaging.LocalAdam,
         FedTrack, CFlag, CFlagAdaptive, CFL, EWC, AGEM, ER,
     )
 }  # fmt: skip

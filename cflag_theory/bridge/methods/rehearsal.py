@@ -22,16 +22,7 @@ from cflag_theory.bridge.methods.finetune import FedAvg
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 from cflag_theory.bridge.models.rows import side_by_side
-from cflag_theory.bridge.settings.evolving import (
-    FISHER,
-    HERDING,
-    HUTCHINSON,
-    MEAN,
-    CoreSetOptions,
-    McmcOptions,
-    RegProxOptions,
-    TaylorOptions,
-)
+from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import Work
 
 
@@ -104,7 +95,7 @@ class CflCoreSet(Rehearsal):
 
     name = "cfl_core"
 
-    def __init__(self, work: Work, options: CoreSetOptions) -> None:
+    def __init__(self, work: Work, options: evolving.CoreSetOptions) -> None:
         super().__init__(work)
         self.options = options
 
@@ -114,7 +105,7 @@ class CflCoreSet(Rehearsal):
     def choose(self, round: Round, client: Client, state: torch.Tensor) -> list[float]:
         data = client.current
         size = min(self.options.size, data.n)
-        if self.options.choice == HERDING:
+        if self.options.choice == evolving.HERDING:
             features = round.model.features(state, data.batch(slice(None)).images).double().cpu().numpy()
             chosen = np.array(by_class(data.labels.cpu().numpy(), size, features))
         else:
@@ -149,7 +140,7 @@ class CflGenerative(Rehearsal):
 
     name = "cfl_gen"
 
-    def __init__(self, work: Work, options: McmcOptions) -> None:
+    def __init__(self, work: Work, options: evolving.McmcOptions) -> None:
         super().__init__(work)
         self.options = options
 
@@ -222,7 +213,7 @@ def herding(features: np.ndarray, size: int) -> list[int]:
     return chosen
 
 
-def langevin(x: np.ndarray, real: np.ndarray, options: McmcOptions, random: np.random.Generator) -> np.ndarray:
+def langevin(x: np.ndarray, real: np.ndarray, options: evolving.McmcOptions, random: np.random.Generator) -> np.ndarray:
     """One image (k,) after all steps, for the real ones (n, k)."""
     h2 = options.width**2 * len(x)
     for _ in range(options.steps):
@@ -251,7 +242,7 @@ class CflRegularization(FedAvg):
     name = "cfl_reg"
     closes = True
 
-    def __init__(self, work: Work, options: TaylorOptions) -> None:
+    def __init__(self, work: Work, options: evolving.TaylorOptions) -> None:
         super().__init__(work)
         self.options = options
         #: Rows h and c of the rounds kept, oldest first, in the coordinates with a weight.
@@ -274,7 +265,7 @@ class CflRegularization(FedAvg):
         held = torch.nonzero(weights)[:, 0]
         self._pull = None
         if self.h is not None and self.c is not None:
-            share = weights[held] / len(self.h) if self.options.combine == MEAN else weights[held]
+            share = weights[held] / len(self.h) if self.options.combine == evolving.MEAN else weights[held]
             h, c = (torch.zeros_like(weights).index_copy_(0, held, share * rows.sum(0)) for rows in (self.h, self.c))
             self._pull = h, c
         found = super().locals_of(round, clients, state, means, own)
@@ -289,13 +280,13 @@ class CflRegularization(FedAvg):
         """h_i, c_i, and what they cost in gradients of samples; a Hessian's product counts as two."""
         n, options = client.current.n, self.options
         _, gradient = full_gradient(round.model, at, client.current, self.work.batch)
-        if options.hessian == HUTCHINSON:
+        if options.hessian == evolving.HUTCHINSON:
             random = round.random("hutchinson", client.index)
             signs = 2.0 * random.integers(0, 2, (options.probes, round.model.d)) - 1
             h = hutchinson(round.model, at, client.current, torch.from_numpy(signs).to(at), self.work.batch)
             # A negative curvature, or an estimate below zero, would leave the sum without a minimum.
             h, cost = h.clamp_(min=0), n * (1 + 2 * options.probes)
-        elif options.hessian == FISHER:
+        elif options.hessian == evolving.FISHER:
             h, cost = fisher(round.model, at, client.current), 2 * n
         else:
             h, cost = gradient.square(), n
@@ -320,11 +311,11 @@ class CflRegularizationProx(CflRegularization):
 
     name = "cfl_reg_prox"
 
-    def __init__(self, work: Work, options: RegProxOptions) -> None:
+    def __init__(self, work: Work, options: evolving.RegProxOptions) -> None:
         super().__init__(work, options)
 
 
-def layer_weights(model: FlatModel, options: TaylorOptions) -> torch.Tensor:
+def layer_weights(model: FlatModel, options: evolving.TaylorOptions) -> torch.Tensor:
     """beta of every coordinate, (d,): of the heads, of the last block of the body, and of what is before."""
     names = [name for name, _, _ in model.tensors if not name.startswith("heads.")]
     block = last_block(names)

@@ -18,20 +18,9 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import HeldConjecture, home_of
 from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
+from cflag_theory.falsify.search import guard
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
-from cflag_theory.falsify.search.guard import (
-    DIVERGED,
-    RAN,
-    Limit,
-    OutOfTime,
-    TookTooLong,
-    guarded,
-    no_limit,
-    read_only,
-    run_of,
-    time_limit,
-)
 from cflag_theory.falsify.tracing import NotAlgebra
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.
@@ -111,7 +100,7 @@ class Evaluator:
         self.files = tuple(dict.fromkeys(part.where.rpartition(", line ")[0] for part in parts if part.where))
         home = home_of(conjecture)
         # Where a function is, there it is limited.
-        self._limit: Limit = time_limit if home is None else no_limit
+        self._limit: guard.Limit = guard.time_limit if home is None else guard.no_limit
         if home is not None:
             home.seconds = seconds
         self._guides = [self._guide(one) for one in conjecture.hypotheses]
@@ -124,18 +113,18 @@ class Evaluator:
         if one.predicate is None or not all(name in variables and not variables[name].shape for name in one.names):
             return (one,)
         try:
-            with guarded(self.seconds, self.files, one.words, limit=self._limit):
+            with guard.guarded(self.seconds, self.files, one.words, limit=self._limit):
                 try:
                     relations = formulas_of(one, self.conjecture)
                 except NotAlgebra:
                     return (one,)
-        except OutOfTime:
+        except guard.OutOfTime:
             return (one,)
         return tuple(hypothesis(0, relation) for relation in relations)
 
     @contextmanager
     def _guard(self, what: str, case: Case) -> Iterator[None]:
-        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case)), limit=self._limit):
+        with guard.guarded(self.seconds, self.files, what, lambda: ", ".join(story(case)), limit=self._limit):
             yield
 
     def _surroundings(self, seen: Case, case: Case) -> dict[str, Any] | None:
@@ -146,15 +135,15 @@ class Evaluator:
             if isinstance(self.conjecture, HeldConjecture):
                 how, problem, trace = self.conjecture.run_there(seen), None, None
             else:
-                how, problem, trace = run_of(self.conjecture, seen)
-        self.diverged += how == DIVERGED
-        return seen | {"problem": problem, "trace": trace} if how == RAN else None
+                how, problem, trace = guard.run_of(self.conjecture, seen)
+        self.diverged += how == guard.DIVERGED
+        return seen | {"problem": problem, "trace": trace} if how == guard.RAN else None
 
     def guess(self, case: Case) -> Guess:
         """The case on floats."""
         self.cases += 1
         with np.errstate(all="ignore"):
-            values = self._surroundings(read_only(case), case)
+            values = self._surroundings(guard.read_only(case), case)
             if values is None:
                 return Guess(False)
             shortfall, feasible = 0.0, True
@@ -196,10 +185,10 @@ class Evaluator:
         self.exact_cases += 1
         if inside(self.conjecture, case) is not None:
             return Outcome(False)
-        seen = read_only(for_exact(self.conjecture, case))
+        seen = guard.read_only(for_exact(self.conjecture, case))
         try:
             values = self._surroundings(seen, case)
-        except TookTooLong:
+        except guard.TookTooLong:
             # The fractions of a row of the table have grown long; a loop of the user's own is an error.
             if self.conjecture.step is not None or self.conjecture.builder is not None:
                 raise
@@ -207,7 +196,7 @@ class Evaluator:
             return Outcome(False)
         if values is None:
             return Outcome(False)
-        values = values | read_only(for_functions(self.conjecture, seen))
+        values = values | guard.read_only(for_functions(self.conjecture, seen))
         for digits in PRECISIONS:
             token = DIGITS.set(digits)
             try:
