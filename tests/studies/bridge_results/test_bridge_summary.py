@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import HOW, WHERE, run_settings
+from cflag_theory.bridge.settings.run_settings import HOW, RULES, WHERE, run_settings
 from cflag_theory.cli.tables.bridge import pair_table
 from cflag_theory.studies.bridge_results.summary import ANYWHERE, AXES, holm, levels, same_but_for_zeta, summarise
 
