@@ -10,7 +10,7 @@ from typing import Any
 from cflag_theory.conform.case import ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.numbers import ROUNDOFF, SLACK, Rounded, Vector, plain
 from cflag_theory.conform.running import Record
-from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
+from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED, plain_fields
 
 _QUANTITIES = {
     "y": "local iterate y",
@@ -156,29 +156,8 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
         found = self.difference
-        return {
-            "algorithm": self.algorithm,
-            "title": self.title,
-            "source": self.source,
-            "status": self.status,
-            "numbers": self.numbers,
-            "why": self.why,
-            "problems": self.problems,
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "compared": self.compared,
-            "assumed": list(self.assumed),
-            "stated": list(self.stated),
-            "cast": self.cast,
-            "precision": self.precision,
-            "takes": list(self.takes),
-            "under": list(self.under),
-            "error": self.error,
-            "difference": None if found is None else {**vars(found), "place": self.place},
-            "slips": list(self.slips),
-            "slips_tried": self.tried,
-            "case": None if self.case is None else dict(self.case),
-        }
+        told = {"difference": None if found is None else {**vars(found), "place": self.place}}
+        return plain_fields(self, "difference place tried") | told | {"slips_tried": self.tried}
 
 
 _SHORT = 12

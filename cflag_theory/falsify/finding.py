@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
 
 REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
+
+
+def plain_fields(record: Any, without: str = "") -> dict[str, Any]:
+    """The fields of a record but some: tuples as lists, mappings as dictionaries, all else as it is."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+
+    return {one.name: plain(getattr(record, one.name)) for one in fields(record) if one.name not in without.split()}
 
 
 class NoCase(InvalidInput):
@@ -87,25 +96,7 @@ class Finding(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "relation": self.relation,
-            "claim": self.claim,
-            "status": self.status,
-            "ranges": dict(self.ranges),
-            "given": list(self.given),
-            "seed": self.seed,
-            "budget": self.budget,
-            "engines": list(self.engines),
-            "found_by": self.found_by or None,
-            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
-            if self.refuted
-            else None,
-            "largest_ratio": self.largest_ratio,
-            "worst": dict(self.worst) or None,
-            "cases": self.cases,
-            "feasible": self.feasible,
-            "exact_cases": self.exact_cases,
-            "not_covered": list(self.not_covered),
-            "interrupted": self.interrupted,
-        }
+        found = plain_fields(self, "case left right exact_feasible out_of_time sides written")
+        against = {"values": dict(self.case), "left": self.left, "right": self.right} if self.refuted else None
+        found |= {"claim": self.claim, "counterexample": against}
+        return found | {name: found[name] or None for name in ("found_by", "worst")}

@@ -14,7 +14,7 @@ from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, stated
 from cflag_theory.falsify.falsifying import SECONDS
-from cflag_theory.falsify.finding import Finding
+from cflag_theory.falsify.finding import Finding, plain_fields
 from cflag_theory.falsify.held import Home
 from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
@@ -95,15 +95,7 @@ class Replay:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "relation": self.relation,
-            "values": dict(self.values),
-            "left": self.left,
-            "right": self.right,
-            "broken": self.broken,
-            "changed": self.changed,
-        }
+        return plain_fields(self)
 
 
 def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> Path:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from cflag_theory.falsify.decisions.derivation import Derivation
-from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
+from cflag_theory.falsify.finding import PROVED, REFUTED, Finding, plain_fields
 from cflag_theory.shown import Sheet, Shown
 
 NEITHER = "neither"
@@ -103,18 +103,10 @@ class Constant:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "provable": None if self.provable is None else str(self.provable),
-            "refuted": None if self.refuted is None else str(self.refuted),
-            "larger_is_weaker": self.larger_is_weaker,
-            "engines": list(self.engines),
-            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
-            if self.case
-            else None,
-            "tried": self.tried,
-            "undecided": list(map(str, self.undecided)),
-        }
+        found = plain_fields(self, "case left right within")
+        ends = {name: None if found[name] is None else str(found[name]) for name in ("provable", "refuted")}
+        against = {"values": dict(self.case), "left": self.left, "right": self.right} if self.case else None
+        return found | ends | {"counterexample": against, "undecided": list(map(str, self.undecided))}
 
 
 @dataclass
