@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -85,43 +85,16 @@ def bridge_command(
 
     Without arguments: Split-Digits, five tasks of two digits, 5 clients, all methods.
     """
-    words = {
-        "data": data,
-        "root": None if root is None else str(root),
-        "download": download or None,
-        "protocol": protocol,
-        "tasks": tasks,
-        "clients": clients,
-        "zeta": zeta,
-        "partition": partition,
-        "model": model,
-        "heads": heads,
-        "methods": method or None,
-        "mode": mode,
-        "c_flag": None if adaptive is None else {"adaptive": adaptive},
-        "rounds": rounds,
-        "epochs": epochs,
-        "batch": batch,
-        "lr": lr,
-        "L": smoothness,
-        "memory_kind": memory_kind,
-        "memory_size": memory_size,
-        "memory_sample": memory_sample,
-        "seeds": None if seeds is None else _integers(seeds),
-        "device": device,
-        "dtype": dtype,
-        "past_every": past_every,
-    }
-    given = {key: value for key, value in words.items() if value is not None}
-    instead = [
-        flag
-        for flag, asked in (
-            ("--check-data", check_data is not None),
-            ("--report", report),
-            ("--list-presets", list_presets),
-        )
-        if asked
-    ]
+    options = locals()
+    from cflag_theory.bridge.settings.run_settings import RULES
+
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in RULES}
+    given |= {"root": None if root is None else str(root), "download": download or None, "methods": method or None}
+    given |= {"L": smoothness, "c_flag": None if adaptive is None else {"adaptive": adaptive}}
+    given |= {"seeds": None if seeds is None else _integers(seeds)}
+    given = {name: value for name, value in given.items() if value is not None}
+    asked = {"--check-data": check_data is not None, "--report": report, "--list-presets": list_presets}
+    instead = [flag for flag, wanted in asked.items() if wanted]
     if instead:
         others: dict[str, object] = {"the preset": preset, "--set": set_, "--fast": fast}
         others |= {"--resume-anyway": resume_anyway}
