@@ -267,13 +267,16 @@ def _theorem5(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     return Bound("cflag.thm5", "f", "min", any(values) and not setting.m_doubt, values, why)
 
 
+def _along_f(setting: Setting, right: sp.Expr) -> Callable[[Horizon], float]:
+    right = right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    return lambda one: evaluate(
+        right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)}
+    )
+
+
 def _once(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
-    right = ours.once_bound().right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    value = _along_f(setting, ours.once_bound().right)
     given = setting.m < 1 and setting.short
-
-    def value(one: Horizon) -> float:
-        return evaluate(right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)})
-
     why = (
         "||grad g||^2 measured; for memories drawn once or not" + _doubt(setting)
         if given
@@ -287,13 +290,9 @@ def _once(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
 
 
 def _redrawn(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
-    right = ours.redrawn_bound().right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    value = _along_f(setting, ours.redrawn_bound().right)
     room = setting.smoothness * setting.alpha * setting.m < 1
     given = setting.fresh and setting.short and room
-
-    def value(one: Horizon) -> float:
-        return evaluate(right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)})
-
     if not setting.fresh:
         why = "the memory is not drawn anew in every round, unbiased"
     elif not given:

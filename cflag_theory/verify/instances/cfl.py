@@ -121,9 +121,13 @@ def _c_G(at: WorldRound) -> Fraction:
     return at.world.G**2 + at.world.D**2 * at.squares
 
 
-def _loss2(at: WorldRound) -> Fraction:
+def _loss(at: WorldRound) -> Fraction:
     """Assumption 4 with equality, and always in the same direction."""
-    return (at.past * at.world.R) ** 2
+    return at.past * abs(at.world.R)
+
+
+def _loss2(at: WorldRound) -> Fraction:
+    return _loss(at) ** 2
 
 
 def _errors(run: Run, at: WorldRound) -> list[Fraction]:
@@ -167,19 +171,11 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         symbols.A2: lambda at: at.world.A**2,
         symbols.R2: lambda at: at.world.R**2,
         # What the weights make of them.
-        progress.c_B: _c_B,
-        local_drift.c_Bi: _c_B,
-        recursion.c_G: _c_G,
-        local_drift.c_Gi: _c_G,
-        progress.rho: lambda at: at.past * abs(at.world.R),
-        our_drift.rms_loss: lambda at: at.past * abs(at.world.R),
-        progress.loss_size(draw, fresh): lambda at: at.past * abs(at.world.R),
-        recursion.rho2: _loss2,
-        local_drift.rho_i2: _loss2,
-        local_drift.loss_grad2: _loss2,
-        one_round.lost2: _loss2,
-        our_drift.client_loss2(client): _loss2,
-        our_drift.mean_loss2: _loss2,
+        **dict.fromkeys((progress.c_B, local_drift.c_Bi, nonconvex_drift.c_B), _c_B),
+        **dict.fromkeys((recursion.c_G, local_drift.c_Gi, nonconvex_drift.c_G), _c_G),
+        **dict.fromkeys((progress.rho, our_drift.rms_loss, progress.loss_size(draw, fresh)), _loss),
+        **dict.fromkeys((recursion.rho2, local_drift.rho_i2, local_drift.loss_grad2, nonconvex.loss2), _loss2),
+        **dict.fromkeys((one_round.lost2, our_drift.client_loss2(client), our_drift.mean_loss2), _loss2),
         # The start of the run.
         floors.start2: lambda at: at.world.start**2,
         floors.apart2(0): lambda at: at.world.start**2,
@@ -219,7 +215,6 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex.past: attrgetter("past"),
         nonconvex.past2: lambda at: at.past**2,
         nonconvex.squares: attrgetter("squares"),
-        nonconvex.loss2: _loss2,
         nonconvex.grad2: lambda at: at.mean(lambda r: at.world.slope(r.start) ** 2),
         nonconvex.inner: lambda at: at.mean(lambda r: at.world.slope(r.start) * (r.end - r.start)),
         nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
@@ -231,8 +226,6 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex_drift.c_dist: lambda at: _c_B(at) * at.mean(lambda r: r.mean(_drift2)),
         nonconvex_progress.f_now: lambda at: at.mean(lambda r: at.world.f(r.start)),
         nonconvex_progress.f_next: lambda at: at.mean(lambda r: at.world.f(r.end)),
-        nonconvex_drift.c_B: _c_B,
-        nonconvex_drift.c_G: _c_G,
         nonconvex_runs.noise2: lambda at: at.world.sigma**2,
         nonconvex_runs.steps: attrgetter("world.local_steps"),
         nonconvex_runs.mean_grad2: lambda at: sum(at.squared_gradients()) / at.world.rounds,
