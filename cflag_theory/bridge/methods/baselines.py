@@ -13,9 +13,9 @@ from torch import nn
 from cflag_theory.bridge.methods.base import Local, Own, Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints, longest_minibatch, memory_draws, most_drawn
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
-from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.networks import Batch, Loss
 from cflag_theory.bridge.models.rates import table1_rows
 from cflag_theory.bridge.models.rows import Passes, gradients_by_sample, side_by_side, wide
 from cflag_theory.bridge.settings.options import PLAIN, EwcOptions, LwfOptions, Work

@@ -18,10 +18,10 @@ from cflag_theory.bridge.methods.descent import (
     with_resting,
 )
 from cflag_theory.bridge.methods.track import GRAD_G
-from cflag_theory.bridge.models.batch import Loss
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.compiled import make_step
 from cflag_theory.bridge.models.flat_model import full_gradient
+from cflag_theory.bridge.models.networks import Loss
 from cflag_theory.bridge.models.rows import Passes, passes_of, wide
 from cflag_theory.bridge.settings.evolving import MimeOptions, ProxOptions
 from cflag_theory.bridge.settings.options import Work

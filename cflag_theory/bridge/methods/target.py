@@ -35,10 +35,10 @@ from cflag_theory.bridge.methods.base import Round, Vectors
 from cflag_theory.bridge.methods.baselines import Distilled, Union, among, distillation
 from cflag_theory.bridge.methods.descent import Ints
 from cflag_theory.bridge.methods.finetune import Job, by_memory
-from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
 from cflag_theory.bridge.models.compiled import make_step
 from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.networks import Batch, Loss
 from cflag_theory.bridge.settings.options import ADAM, TargetOptions, Work
 
 MADE = "made"

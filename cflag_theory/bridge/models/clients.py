@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from cflag_theory.bridge.data.datasets import Images
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.data.streams import Stream
-from cflag_theory.bridge.models.batch import Batch
 from cflag_theory.bridge.models.compiled import put
 from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.networks import Batch
 from cflag_theory.errors import InvalidInput
 
 

@@ -23,9 +23,20 @@ import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
-from cflag_theory.bridge.models.batch import Batch, Loss, Samples, as_device
 from cflag_theory.bridge.models.compiled import Compiled, Graphs
-from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
+from cflag_theory.bridge.models.networks import (
+    BODIES,
+    HIDDEN,
+    KEPT,
+    OLD_LOGITS,
+    Batch,
+    Loss,
+    Network,
+    Samples,
+    as_device,
+    with_heads,
+    with_output,
+)
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
 

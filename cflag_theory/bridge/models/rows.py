@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from cflag_theory.bridge.data.partition import Ints
-from cflag_theory.bridge.models.batch import Loss
 from cflag_theory.bridge.models.clients import ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
+from cflag_theory.bridge.models.networks import Loss
 from cflag_theory.bridge.models.stacked import AT_ONCE, stacked_passes
 
 

@@ -233,7 +233,7 @@ def test_products_are_the_hessians() -> None:
     model = make_model("mlp", (1, 2, 2), (3,), hidden=(4,), dtype=torch.float64)
     state, images = model.start(3), torch.from_numpy(RANDOM.standard_normal((6, 1, 2, 2)))
     labels = torch.tensor([0, 1, 2, 1, 0, 2])
-    from cflag_theory.bridge.models.batch import Batch
+    from cflag_theory.bridge.models.networks import Batch
 
     batch = Batch(images, labels, torch.zeros(6, dtype=torch.int64))
     found = model.products(state, batch, torch.eye(model.d, dtype=torch.float64))
