@@ -9,7 +9,7 @@ from typing import Any
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
 
-REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
+REFUTED, PROVED, NOT_BROKEN = ("refuted", "proved", "not broken")
 
 
 def plain_fields(record: Any, without: str = "") -> dict[str, Any]:

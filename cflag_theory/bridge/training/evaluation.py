@@ -49,7 +49,7 @@ def accuracies(
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]
 def evaluation(model: FlatModel, state: Tensor, data: ClientData) -> dict[str, float]:
-    """Accuracy in percent and mean cross-entropy on the test images of one task, as `meters.EVALUATED` names them."""
+    """Accuracy in percent and mean cross-entropy on the test images of one task."""
     right, loss = 0, 0.0
     for first in range(0, data.n, BATCH):
         batch = data.batch(slice(first, first + BATCH))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.shown import number as _number
 from cflag_theory.studies.stepsize.best_rates import Best
 from cflag_theory.studies.stepsize.conditions import StepSize, StepSizes
 from cflag_theory.studies.stepsize.estimates import Estimates
@@ -142,12 +143,6 @@ def estimates(found: Estimates) -> None:
 def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[str | Text]]) -> None:
     console.print()
     console.table(columns, rows, title=title)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "inf" if math.isinf(value) else f"{value:.4g}"
 
 
 def _rounds(value: float | None) -> str:

@@ -79,11 +79,6 @@ def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tup
     return [(one, Fraction(1, len(found))) for one in found]
 
 
-def of_draws(term: sp.Expr) -> list[Drawn]:
-    """The means over draws in an expression."""
-    return sorted(term.atoms(Drawn), key=str)
-
-
 def named(
     drawn: Sequence[Drawn], fresh: Callable[[str], str]
 ) -> tuple[dict[Drawn, sp.Expr], list[Fact], dict[sp.Symbol, sp.Expr]]:

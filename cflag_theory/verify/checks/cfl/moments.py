@@ -17,7 +17,6 @@ from cflag_theory.verify.evidence import Point
 
 _R = sp.Rational
 _HALF = Fraction(1, 2)
-Signs = tuple[int, ...]
 
 
 @dataclass(frozen=True)
