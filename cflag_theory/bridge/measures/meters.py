@@ -27,7 +27,7 @@ from cflag_theory.kernels import COLUMNS, Status, Trace
 from cflag_theory.kernels.trace.trace import STATE, ratio
 
 #: Beside the columns of a Trace: which task, the mean loss met, mean and client-wise rates, and by client what m_i
-#: of Assumption 2 and r_i^2 of Assumption 3 have to be at least. Where data change from round to round a run also has, at
+#: of Assumption 2 and r_i^2 of Assumption 3 have to be at least. Where data change by round a run also has, at
 #: x_{t+1}, percent and mean loss on all test images, and the CFL paper's information loss of methods that keep samples.
 MORE = ("task", "loss", "alpha", "beta", "alphas", "client_m", "client_r2")
 #: Columns of a Trace that a run may have.
