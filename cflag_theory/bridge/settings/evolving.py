@@ -101,9 +101,8 @@ class MimeOptions(Options):
 class TaylorOptions(Options):
     """CFL-Regularization."""
 
-    #: {"hutchinson", "fisher", "squared-gradient"}: The diagonal: estimated from products with random signs, as
-    #: PyHessian does; the mean of single samples' squared gradients, as in EWC; or the square of the whole gradient, as
-    #: the paper prints it.
+    #: The diagonal: estimated from products with random signs, as PyHessian does; the mean of single samples' squared
+    #: gradients, as in EWC; or the square of the whole gradient, as the paper prints it.
     hessian: Annotated[str, one_of(*HESSIANS)] = HUTCHINSON
     #: Hutchinson's products a round and client.
     probes: Count = 1
@@ -113,7 +112,7 @@ class TaylorOptions(Options):
     rest: NotNegative = 0.0
     #: Rounds kept.
     keep: Count = 40
-    #: {"mean", "sum"}: Of the rounds kept.
+    #: Of the rounds kept.
     combine: Annotated[str, one_of(*COMBINES)] = MEAN
 
 

@@ -104,18 +104,16 @@ class TrackOptions(Options):
 
     #: {"theory", "paper", "released"}.
     mode: Annotated[str, public.one_of(*MODES)] = THEORY
-    #: {"plain", "adam"}: Plain gradient steps, or Adam with torch's defaults, fresh in every round.
+    #: Plain gradient steps, or Adam with torch's defaults, fresh in every round.
     step: Annotated[str | None, public.one_of(*STEPS)] = None
-    #: {"table", "minibatch"}: The delayed gradient (5), or the gradient of the step's minibatch alone.
+    #: The delayed gradient (5), or the gradient of the step's minibatch alone.
     estimate: Annotated[str | None, public.one_of(*ESTIMATES)] = None
-    #: {"model", "float32", "bfloat16", "recomputed"}: How old gradients are kept: in the model's precision, in this
-    #: one, or not at all, where the old gradient at x_t is computed again; that is exact only where no component is
-    #: visited twice in a round.
+    #: How old gradients are kept: in the model's precision, in this one, or not at all, where the old gradient at x_t
+    #: is computed again; that is exact only where no component is visited twice in a round.
     table: Annotated[str | None, public.one_of(*TABLES)] = None
-    #: {"device", "cpu"}: Where they are kept.
+    #: Where they are kept.
     place: Annotated[str | None, public.one_of(*PLACES)] = None
-    #: {"epochs", "random"}: In every pass each component once, in a new order; or drawn with replacement, as in
-    #: `kernels.simulate`.
+    #: In every pass each component once, in a new order; or drawn with replacement, as in `kernels.simulate`.
     order: Annotated[str | None, public.one_of(*ORDERS)] = None
     #: Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
     shuffle: Annotated[bool | None, TRUTH] = None
@@ -134,28 +132,26 @@ class TrackOptions(Options):
 class FlagOptions(TrackOptions):
     """Switches of C-FLAG: those of `TrackOptions`, and how its rates are chosen."""
 
-    #: {"none", "average", "worst", "printed"}: Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k},
-    #: with beta_i = beta under interference; Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E
-    #: beta_i (grad g - grad g_i).
+    #: Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k}, with beta_i = beta under interference;
+    #: Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i).
     adaptive: Annotated[str | None, public.one_of(*ADAPTIVE)] = None
-    #: {"displacement", "gradient"}: Rates are chosen once from a_i and scale the displacement; or in every step from
-    #: the step's estimate, and scale the gradient that the step is given.
+    #: Rates are chosen once from a_i and scale the displacement; or in every step from the step's estimate, and scale
+    #: the gradient that the step is given.
     adapt: Annotated[str | None, public.one_of(*ADAPTS)] = None
-    #: {"gradients", "displacement", "corrected"}: What a_i is for rates that are chosen once: the sum of the steps'
-    #: estimates, as in Sec. 5; what line 4 of Algorithm 3 makes of the displacement, divided by beta, which is what the
-    #: rates then scale (for plain steps these are the same); or the sum of the estimates with their correction grad g -
-    #: grad g_i. Rates of every step come from its estimate, or with "corrected" from the estimate with its correction.
+    #: What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; what line 4 of
+    #: Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale (for plain steps these
+    #: are the same); or the sum of the estimates with their correction grad g - grad g_i. Rates of every step come from
+    #: its estimate, or with "corrected" from the estimate with its correction.
     rates_from: Annotated[str | None, public.one_of(*SOURCES)] = None
-    #: {"client", "server"}: Every client's own rates; or one pair for all, which the server has from the first exchange
-    #: before the local steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients
-    #: there. It is for one step, and so for adapt = "gradient".
+    #: Every client's own rates; or one pair for all, which the server has from the first exchange before the local
+    #: steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients there. It is for
+    #: one step, and so for adapt = "gradient".
     rates_at: Annotated[str | None, public.one_of(*RATES_AT)] = None
-    #: {"plain", "per-tensor"}: Inner products of vectors; or the sum over the model's tensors of each one's product
-    #: divided by its size.
+    #: Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
     product: Annotated[str | None, public.one_of(*PRODUCTS)] = None
-    #: {"mean", "own"}: The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local
-    #: steps one step with rate alpha_i along the client's own gradient on memory at its local model, fresh and of the
-    #: kind `step`. A client that remembers nothing takes none.
+    #: The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local steps one step with
+    #: rate alpha_i along the client's own gradient on memory at its local model, fresh and of the kind `step`. A client
+    #: that remembers nothing takes none.
     memory_step: Annotated[str | None, public.one_of(*MEMORY_STEPS)] = None
 
 
@@ -222,7 +218,7 @@ class Work(Options):
     #: Passes over a client's minibatches in a round, and their size.
     epochs: Count
     batch: Count
-    #: {"plain", "adam"}: The step of the methods that have no mode.
+    #: The step of the methods that have no mode.
     optimizer: Annotated[str, public.one_of(*STEPS)]
     #: Samples of each past task that are drawn from a client's memory where its gradient is taken (Sec. 7: "50, 150,
     #: 200 and 300 per task"); where it has no more of a task, it takes them all.
