@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from cflag_theory.bridge.models.clients import Client, ClientData
-from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rates import inner
 from cflag_theory.bridge.models.rows import full_gradients
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.rounds import MEMORY_NORM2, Step, taking_part

@@ -151,6 +151,11 @@ class Network(nn.Module):  # type: ignore[misc]
             return outputs.gather(1, mine)
         return outputs.gather(1, mine.clamp(min=0)).masked_fill(mine < 0, -torch.inf)
 
+    def vectors(self) -> dict[str, Tensor]:
+        """Parameters, then floating-point buffers, by name."""
+        buffers = {name: buffer for name, buffer in self.named_buffers() if buffer.is_floating_point()}
+        return {**dict(self.named_parameters()), **buffers}
+
     def pieces(self, name: str, where: slice, shape: tuple[int, ...]) -> list[Place]:
         """A parameter as one place in the flat vector, or those of the heads in a list, one by one."""
         if not isinstance(self.heads, Heads) or not name.startswith("heads."):

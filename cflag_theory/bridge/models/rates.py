@@ -38,6 +38,11 @@ def inner_product(a: torch.Tensor, b: torch.Tensor, weights: torch.Tensor | None
     return ((a if weights is None else a * weights) * b).sum(-1)
 
 
+def inner(a: torch.Tensor, b: torch.Tensor) -> float:
+    """<a, b> of two vectors, in float64."""
+    return float(torch.dot(a.double(), b.double()))
+
+
 def client_rates(
     adaptive: str | None,
     *,

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.methods.base import Local, Method, Round
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rates import inner
 from cflag_theory.bridge.settings.options import AUTO, NO, TOGETHER
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.errors import UnknownName
