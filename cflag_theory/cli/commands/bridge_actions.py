@@ -60,7 +60,6 @@ def run(
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.evolving import RoundsSummary
 
@@ -93,7 +92,7 @@ def run(
     else:
         (summary,) = summaries
         if isinstance(summary, RoundsSummary):
-            rounds_tables.results(summary)
+            comparison.results(summary)
         else:
             tables.results(summary, details=details)
             if not details:
@@ -195,7 +194,6 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
 
@@ -217,7 +215,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
         print_json(everything)
         return
     for one in by_round:
-        rounds_tables.results(one)
+        comparison.results(one)
     if stored or not by_round:
         tables.report(found)
     if out is not None:

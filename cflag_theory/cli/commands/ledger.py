@@ -68,7 +68,6 @@ def errata_command(
     """
     from cflag_theory.claims.ledger import BOOK
     from cflag_theory.cli import errata
-    from cflag_theory.files import write_text
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 

@@ -208,7 +208,6 @@ def plot_command(
 ) -> None:
     """Plot stored results; nothing is run."""
     from cflag_theory.cli.plots import plot, plot_stored
-    from cflag_theory.errors import InvalidInput
     from cflag_theory.figures import save
     from cflag_theory.files import check_writable, own_folder
     from cflag_theory.studies.sweeps.store import HEADER
