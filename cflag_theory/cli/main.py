@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from cflag_theory import __version__
@@ -64,9 +65,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     pass
 
@@ -75,19 +74,17 @@ def _root(
 def verify_command(
     claims: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[FOLDER-OR-PAGE] [ID]...",
             help="Claim ids; default: all claims. Behind a page of your own, or a folder of pages: its claims. Or a "
             "worst_case.json of sharp: its proof and its run are checked again.",
             autocompletion=shell.complete_claims,
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Also run the rate experiments and write a report to this folder.")
-    ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
+    out: Annotated[Path | None, Option(help="Also run the rate experiments and write a report to this folder.")] = None,
+    list_: Annotated[bool, Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
+    level: Annotated[str, Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    jobs: Annotated[int | None, Option(min=1, help="Processes; default: all usable cores.")] = None,
     prover: shell.ProverOption = None,
     seed: shell.SeedOption = 0,
     recheck: shell.RecheckOption = False,
@@ -159,13 +156,11 @@ def verify_command(
 
 @app.command()
 def show(
-    claim: Annotated[
-        str, typer.Argument(help="A claim id, such as cflag.lemma13.", autocompletion=shell.complete_claims)
-    ],
+    claim: Annotated[str, Argument(help="A claim id, such as cflag.lemma13.", autocompletion=shell.complete_claims)],
     replay: Annotated[
-        bool, typer.Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
+        bool, Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
     ] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    level: Annotated[str, Option(help="quick or full: how many random runs check each claim.")] = "quick",
     prover: shell.ProverOption = None,
     seed: shell.SeedOption = 0,
     recheck: shell.RecheckOption = False,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
+from typer import Option
 from typer.core import TyperCommand
 
 from cflag_theory.claims.pages.text import bare
@@ -46,15 +47,15 @@ class Paper(StrEnum):
     cfl = "cfl"
 
 
-PaperOption = Annotated[Paper, typer.Option(help="Which paper: c-flag or cfl.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="What to print: a table or JSON.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
-DetailsOption = Annotated[bool, typer.Option("--details", help="Print everything that was found.")]
+PaperOption = Annotated[Paper, Option(help="Which paper: c-flag or cfl.")]
+FormatOption = Annotated[Format, Option("--format", help="What to print: a table or JSON.")]
+SeedOption = Annotated[int, Option(min=0, help="Seed of all random draws.")]
+DetailsOption = Annotated[bool, Option("--details", help="Print everything that was found.")]
 ProverOption = Annotated[
-    str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
+    str | None, Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
-RecheckOption = Annotated[bool, typer.Option("--recheck", help="Recompute cached evidence of this version.")]
+RecheckOption = Annotated[bool, Option("--recheck", help="Recompute cached evidence of this version.")]
 
 
 def say_kept(kept: Any) -> None:
@@ -259,25 +260,25 @@ ALGORITHM_NAMES = (
     "c_flag, fedtrack, fedavg, fedprox, scaffold, local_gd, c_flag_printed, c_flag_adaptive, c_flag_adaptive_printed, "
     "cfl, cfl_taylor, cfl_diagonal, cfl_fisher, cfl_core_set, cfl_herding, mimelite"
 )
-ProblemOption = Annotated[str, typer.Option(help=f"{PROBLEM_NAMES}, or FILE.py:name.", rich_help_panel=GROUP)]
+ProblemOption = Annotated[str, Option(help=f"{PROBLEM_NAMES}, or FILE.py:name.", rich_help_panel=GROUP)]
 DialOption = Annotated[
     list[str] | None,
-    typer.Option("--dial", metavar="KEY=VALUE", help="A parameter of the problem; repeatable.", rich_help_panel=GROUP),
+    Option("--dial", metavar="KEY=VALUE", help="A parameter of the problem; repeatable.", rich_help_panel=GROUP),
 ]
-AlgorithmOption = Annotated[str, typer.Option(help=f"{ALGORITHM_NAMES}, or FILE.py:name.", rich_help_panel=GROUP)]
+AlgorithmOption = Annotated[str, Option(help=f"{ALGORITHM_NAMES}, or FILE.py:name.", rich_help_panel=GROUP)]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; repeatable.", rich_help_panel=GROUP),
+    Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; repeatable.", rich_help_panel=GROUP),
 ]
-StepsOption = Annotated[int, typer.Option("--E", help="Local steps per round.", rich_help_panel=GROUP)]
+StepsOption = Annotated[int, Option("--E", help="Local steps per round.", rich_help_panel=GROUP)]
 
 
 def _of_data(help: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=DATA, **more)
+    return Option(*names, help=help, rich_help_panel=DATA, **more)
 
 
 def _of_memory(help: str, *names: str) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=GROUP)
+    return Option(*names, help=help, rich_help_panel=GROUP)
 
 
 @dataclass(frozen=True)
@@ -297,8 +298,7 @@ class Real:
         ),
     ] = None
     potential: Annotated[
-        str | None,
-        _of_data("Loss: cauchy (default), logistic, quadratic, huber, geman_mcclure, cosine, FILE.py:name."),
+        str | None, _of_data("Loss: cauchy (default), logistic, quadratic, huber, geman_mcclure, cosine, FILE.py:name.")
     ] = None
     positive: Annotated[str | None, _of_data("Labels with y = +1; default: larger or odd ones.")] = None
     task_column: Annotated[str | None, _of_data("Of two values, the smaller past; default: halves.")] = None

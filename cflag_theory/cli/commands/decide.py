@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar
 from cflag_theory.errors import CflagError, InvalidInput
@@ -28,33 +29,31 @@ class Side(StrEnum):
 def decide_command(
     file: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="FILE|CLAIM",
             help="A page FILE.page, a Python file with conjectures at module level, or a claim, such as cflag.eq5.2.",
         ),
     ] = None,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
+        list[str] | None, Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
     ] = None,
-    only: Annotated[Side | None, typer.Option(help="Only look for a proof, or only for a counterexample.")] = None,
+    only: Annotated[Side | None, Option(help="Only look for a proof, or only for a counterexample.")] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
+        bool, Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
     ] = False,
     audit: Annotated[
-        bool, typer.Option("--audit", help="Also decide a proved claim again without each of its hypotheses.")
+        bool, Option("--audit", help="Also decide a proved claim again without each of its hypotheses.")
     ] = False,
     replay: Annotated[
-        Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
+        Path | None, Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
-    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
+    budget: Annotated[int, Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
+    seconds: Annotated[float, Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
     seed: SeedOption = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
+        Path | None, Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
     ] = None,
-    proofs: Annotated[
-        Path | None, typer.Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")
-    ] = None,
+    proofs: Annotated[Path | None, Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")] = None,
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -230,28 +229,24 @@ def _asked_coq(found: Decision) -> bool | None:
 def conform_command(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
+        Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="The algorithm; default: ALGORITHM in the file. --list prints all.")
+        str | None, Option(help="The algorithm; default: ALGORITHM in the file. --list prints all.")
     ] = None,
-    numbers: Annotated[
-        str, typer.Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")
-    ] = "auto",
-    problems: Annotated[int, typer.Option(min=1, help="Small least-squares problems to run it on.")] = 20,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each problem.")] = 3,
+    numbers: Annotated[str, Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")] = "auto",
+    problems: Annotated[int, Option(min=1, help="Small least-squares problems to run it on.")] = 20,
+    rounds: Annotated[int, Option(min=1, help="Rounds of each problem.")] = 3,
     assume: Annotated[
         list[str] | None,
-        typer.Option(
-            help="What your code relies on: equal-weights, server-lr-1, equal-steps or all-clients; repeatable."
-        ),
+        Option(help="What your code relies on: equal-weights, server-lr-1, equal-steps or all-clients; repeatable."),
     ] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Two of three clients take part in a round.")] = False,
+    partial: Annotated[bool, Option("--partial", help="Two of three clients take part in a round.")] = False,
     seconds: Annotated[
-        float, typer.Option(help="Time limit in seconds, for one call of a function: CPU time of your own code.")
+        float, Option(help="Time limit in seconds, for one call of a function: CPU time of your own code.")
     ] = 10.0,
     seed: SeedOption = 0,
-    names: Annotated[bool, typer.Option("--list", help="Print the algorithms and their known slips.")] = False,
+    names: Annotated[bool, Option("--list", help="Print the algorithms and their known slips.")] = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Compare your implementation with a reference.

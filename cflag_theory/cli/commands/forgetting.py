@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, MissingExtra
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from cflag_theory.studies.inputs import Columns
 
 
-AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; default: 1 / (2 L).")]
-BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; default: 1 / (3 L E).")]
-ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
+AlphaOption = Annotated[float | None, Option(help="Step size on memory; default: 1 / (2 L).")]
+BetaOption = Annotated[float | None, Option(help="Step size on the current data; default: 1 / (3 L E).")]
+ReplicasOption = Annotated[int, Option(help="Independent runs.")]
 
 
 @shell.takes_groups()
@@ -29,14 +30,14 @@ def forgetting_command(
     beta: BetaOption = None,
     local_steps: shell.StepsOption = 10,
     problem: Annotated[
-        str | None, typer.Option(help=f"Synthetic: {shell.PROBLEM_NAMES}.", rich_help_panel=shell.GROUP)
+        str | None, Option(help=f"Synthetic: {shell.PROBLEM_NAMES}.", rich_help_panel=shell.GROUP)
     ] = None,
     dial: shell.DialOption = None,
-    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
+    rounds: Annotated[int, Option("--T", help="Rounds.")] = 200,
     replicas: ReplicasOption = 16,
     seed: shell.SeedOption = 0,
     details: shell.DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for forgetting.json and the figures.")] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure forgetting, Gamma(t), and compare adaptive rates.
@@ -149,24 +150,22 @@ def tasks_command(
     real: shell.Real,
     learner: Annotated[
         list[str] | None,
-        typer.Option(
-            help="ALGORITHM, or with a memory step ALGORITHM/BUFFER/SIZE, such as c_flag/ring/20; repeatable."
-        ),
+        Option(help="ALGORITHM, or with a memory step ALGORITHM/BUFFER/SIZE, such as c_flag/ring/20; repeatable."),
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=shell.DATA),
+        Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=shell.DATA),
     ] = None,
     dial: shell.DialOption = None,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
     local_steps: shell.StepsOption = 10,
-    rounds: Annotated[int, typer.Option("--T", help="Rounds of each task.")] = 100,
-    first_rounds: Annotated[int | None, typer.Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
+    rounds: Annotated[int, Option("--T", help="Rounds of each task.")] = 100,
+    first_rounds: Annotated[int | None, Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
     replicas: ReplicasOption = 8,
     seed: shell.SeedOption = 0,
     details: shell.DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for tasks.json and the figures.")] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Train on several tasks in a row, and measure forgetting.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.cli import shell
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def list_command(
     text: Annotated[
-        list[str] | None, typer.Argument(help="Words that the id, place, title or printed text must contain; any case.")
+        list[str] | None, Argument(help="Words that the id, place, title or printed text must contain; any case.")
     ] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
@@ -54,11 +55,11 @@ def list_command(
 
 def errata_command(
     pages: Annotated[
-        str | None, typer.Argument(metavar="[FOLDER-OR-PAGE]", help="Pages of your own, in place of a paper.")
+        str | None, Argument(metavar="[FOLDER-OR-PAGE]", help="Pages of your own, in place of a paper.")
     ] = None,
-    paper: Annotated[shell.Paper | None, typer.Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
-    out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md: the whole list.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
+    paper: Annotated[shell.Paper | None, Option(help="Which paper: c-flag or cfl; default: c-flag.")] = None,
+    out: Annotated[Path | None, Option(help="NAME.tex or NAME.md: the whole list.")] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: shell.SeedOption = 0,
     recheck: shell.RecheckOption = False,
 ) -> None:
@@ -183,22 +184,21 @@ _PAPERS = {"C-FLAG": shell.Paper.c_flag, "CFL": shell.Paper.cfl}
 def map_command(
     claims: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[FOLDER-OR-PAGE] [CLAIM]",
             help="Pages of your own, in place of a paper; only the claims that one uses and those that use it.",
             autocompletion=shell.complete_claims,
         ),
     ] = None,
-    paper: Annotated[shell.Paper | None, typer.Option(help="c-flag or cfl; default without a claim: c-flag.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A file to write: .svg, .dot or .json.")] = None,
+    paper: Annotated[shell.Paper | None, Option(help="c-flag or cfl; default without a claim: c-flag.")] = None,
+    out: Annotated[Path | None, Option(help="A file to write: .svg, .dot or .json.")] = None,
     format: Annotated[
-        MapFormat | None,
-        typer.Option("--format", help="table, json, svg or dot; default: the ending of --out, else table."),
+        MapFormat | None, Option("--format", help="table, json, svg or dot; default: the ending of --out, else table.")
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option(help="A report's folder: use its verdicts instead of deciding again.")
+        Path | None, Option(help="A report's folder: use its verdicts instead of deciding again.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: shell.SeedOption = 0,
     recheck: shell.RecheckOption = False,
     details: shell.DetailsOption = False,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from cflag_theory.cli import shell
 
@@ -30,29 +31,28 @@ def rate_command(
     kept: shell.Kept,
     paper: shell.PaperOption = shell.Paper.c_flag,
     problem: Annotated[
-        str | None,
-        typer.Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=shell.GROUP),
+        str | None, Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=shell.GROUP)
     ] = None,
     dial: shell.DialOption = None,
     algorithm: shell.AlgorithmOption = "c_flag",
     set_: shell.SetOption = None,
     local_steps: Annotated[
-        int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=shell.GROUP)
+        int | None, Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=shell.GROUP)
     ] = None,
-    c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
-    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
-    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
-    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
-    up_to: Annotated[int | None, typer.Option(help="Instead: powers of two from 16 to this T.")] = None,
+    c: Annotated[float | None, Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
+    power: Annotated[float, Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
+    alpha_factor: Annotated[float, Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
+    horizons: Annotated[str | None, Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
+    up_to: Annotated[int | None, Option(help="Instead: powers of two from 16 to this T.")] = None,
     vary: Annotated[
-        str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
+        str | None, Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
-    instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
-    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
-    mode: Annotated[str, typer.Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
+    instance: Annotated[str | None, Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
+    replicas: Annotated[int, Option(help="Independent runs.")] = 32,
+    mode: Annotated[str, Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
     seed: shell.SeedOption = 0,
     details: shell.DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for results, figures and done horizons.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for results, figures and done horizons.")] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure how fast gradients decrease with T, and compare with the bounds.
@@ -290,30 +290,26 @@ def cfl_rate_studies(
 
 
 def nqm_command(
-    dimension: Annotated[int, typer.Option("--n", help="Dimension of w.")] = 50,
-    clients: Annotated[int, typer.Option("--N", help="Clients, all of whom take part.")] = 7,
-    local_steps: Annotated[int, typer.Option("--K", help="Local steps a round.")] = 3,
-    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 20,
-    spectrum: Annotated[str, typer.Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
-    start: Annotated[str, typer.Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
-    distance: Annotated[float, typer.Option(help="Size of every coordinate at the start.")] = 1.0,
-    per: Annotated[
-        str, typer.Option(help="Printed sizes of drifts and noise are per vector or per coordinate.")
-    ] = "vector",
+    dimension: Annotated[int, Option("--n", help="Dimension of w.")] = 50,
+    clients: Annotated[int, Option("--N", help="Clients, all of whom take part.")] = 7,
+    local_steps: Annotated[int, Option("--K", help="Local steps a round.")] = 3,
+    rounds: Annotated[int, Option("--T", help="Rounds.")] = 20,
+    spectrum: Annotated[str, Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
+    start: Annotated[str, Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
+    distance: Annotated[float, Option(help="Size of every coordinate at the start.")] = 1.0,
+    per: Annotated[str, Option(help="Printed sizes of drifts and noise are per vector or per coordinate.")] = "vector",
     criterion: Annotated[
         str,
-        typer.Option(
-            help="The best rate minimises the mean of ||A w + B|| at the end (final), over the last tenth, or all."
-        ),
+        Option(help="The best rate minimises the mean of ||A w + B|| at the end (final), over the last tenth, or all."),
     ] = "final",
-    weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
-    proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
-    grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
-    replicas: Annotated[int, typer.Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
-    search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
+    weights: Annotated[str, Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
+    proximal: Annotated[float, Option(help="Proximal weight of FedProx.")] = 0.1,
+    grid: Annotated[float, Option(help="Step of the grid of learning rates.")] = 0.0025,
+    replicas: Annotated[int, Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
+    search: Annotated[bool, Option(help="Also search over the parameters that the paper omits.")] = True,
     seed: shell.SeedOption = 0,
     details: shell.DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Recompute Table 3 and Figure 2 of the CFL paper."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from cflag_theory.cli import shell
 from cflag_theory.cli.shell import Format, FormatOption, print_json, progress_bar
@@ -21,25 +22,25 @@ QUICK = 20_000
 def simulate_command(
     real: shell.Real,
     kept: shell.Kept,
-    beta: Annotated[float | None, typer.Option(help="Step size on the current data.")] = None,
-    alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
+    beta: Annotated[float | None, Option(help="Step size on the current data.")] = None,
+    alpha: Annotated[float, Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
     algorithm: shell.AlgorithmOption = "c_flag",
     set_: shell.SetOption = None,
     problem: shell.ProblemOption = "default",
     dial: shell.DialOption = None,
     local_steps: shell.StepsOption = 10,
-    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
-    participants: Annotated[int | None, typer.Option(help="Clients drawn every round; default: all.")] = None,
-    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
-    diagnostics: Annotated[str, typer.Option(help="none, cheap or all.")] = "cheap",
-    every: Annotated[int, typer.Option(help="With all: full local gradients only every so many rounds.")] = 1,
+    rounds: Annotated[int, Option("--T", help="Rounds.")] = 100,
+    participants: Annotated[int | None, Option(help="Clients drawn every round; default: all.")] = None,
+    replicas: Annotated[int, Option(help="Independent runs.")] = 1,
+    diagnostics: Annotated[str, Option(help="none, cheap or all.")] = "cheap",
+    every: Annotated[int, Option(help="With all: full local gradients only every so many rounds.")] = 1,
     mode: Annotated[
-        str, typer.Option(help="bitwise, or fast: replicas share products, which agree up to rounding.")
+        str, Option(help="bitwise, or fast: replicas share products, which agree up to rounding.")
     ] = "bitwise",
-    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    dtype: Annotated[str, Option(help="float64 or float32.")] = "float64",
+    device: Annotated[str, Option(help="cpu or cuda.")] = "cpu",
     seed: shell.SeedOption = 0,
-    out: Annotated[Path | None, typer.Option(help="File for the Trace, .npz.")] = None,
+    out: Annotated[Path | None, Option(help="File for the Trace, .npz.")] = None,
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
@@ -120,16 +121,12 @@ def _engine(device: str) -> str:
 
 
 def sweep_command(
-    file: Annotated[Path, typer.Argument(help="A TOML file: [problem], [memory], [algorithm], [run]; lists are axes.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the results; default: FILE-results beside the file.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
-    backend: Annotated[str, typer.Option(help="loky, the processes of this machine, or dask.")] = "loky",
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file and list its runs.")] = False,
+    file: Annotated[Path, Argument(help="A TOML file: [problem], [memory], [algorithm], [run]; lists are axes.")],
+    out: Annotated[Path | None, Option(help="Folder of the results; default: FILE-results beside the file.")] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Processes; default: all usable cores.")] = None,
+    backend: Annotated[str, Option(help="loky, the processes of this machine, or dask.")] = "loky",
+    scheduler: Annotated[str | None, Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Check the file and list its runs.")] = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Run a grid of runs from one file.
@@ -186,25 +183,22 @@ def list_runs(file: Path, format: Format) -> None:
 
 def plot_command(
     results: Annotated[
-        Path, typer.Argument(help="A folder that cflag sweep wrote, or a .json file or folder of another command.")
+        Path, Argument(help="A folder that cflag sweep wrote, or a .json file or folder of another command.")
     ],
     figure: Annotated[
-        str, typer.Option(help="Of a sweep: series (y against x), curves (y along rounds) or map (y over x and --by).")
+        str, Option(help="Of a sweep: series (y against x), curves (y along rounds) or map (y over x and --by).")
     ] = "series",
-    x: Annotated[str, typer.Option(help="Column on the x axis.")] = "T",
-    y: Annotated[
-        str | None, typer.Option(help="Column that is drawn; default: min_grad_f2, and grad_f2 for curves.")
-    ] = None,
+    x: Annotated[str, Option(help="Column on the x axis.")] = "T",
+    y: Annotated[str | None, Option(help="Column that is drawn; default: min_grad_f2, and grad_f2 for curves.")] = None,
     by: Annotated[
-        str | None, typer.Option(help="Coordinates that tell lines apart, such as algorithm,m; default: all.")
+        str | None, Option(help="Coordinates that tell lines apart, such as algorithm,m; default: all.")
     ] = None,
     where: Annotated[
-        list[str] | None,
-        typer.Option(help="Only rows with this value, KEY=VALUE, such as algorithm=c_flag; repeatable."),
+        list[str] | None, Option(help="Only rows with this value, KEY=VALUE, such as algorithm=c_flag; repeatable.")
     ] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Draw a sweep that is not complete.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the figure; default: that of the results.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the figure's files; default: that of the figure.")] = None,
+    partial: Annotated[bool, Option("--partial", help="Draw a sweep that is not complete.")] = False,
+    out: Annotated[Path | None, Option(help="Folder of the figure; default: that of the results.")] = None,
+    name: Annotated[str | None, Option(help="Name of the figure's files; default: that of the figure.")] = None,
 ) -> None:
     """Plot stored results; nothing is run."""
     from cflag_theory.cli.plots import plot, plot_stored
