@@ -1,7 +1,5 @@
 """Plain documents with formulas: the same calls write LaTeX (article, amsmath, amssymb) or Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

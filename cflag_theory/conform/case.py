@@ -1,7 +1,5 @@
 """Small least-squares problems with everything that some rounds draw: all that an implementation is run on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass

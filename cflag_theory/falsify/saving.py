@@ -1,7 +1,5 @@
 """A user's file of claims, run once; counterexamples as small files, and their exact replay."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

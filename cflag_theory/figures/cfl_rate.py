@@ -1,7 +1,5 @@
 """FedAvg and CFL against T, with printed rates and floors; the noisy quadratic model; families of rate studies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How evidence is made: proofs examined, exact instances replayed, relations evaluated along runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

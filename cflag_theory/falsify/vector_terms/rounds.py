@@ -1,7 +1,5 @@
 """Claims about T rounds for every T: sums that telescope, and induction over the last round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

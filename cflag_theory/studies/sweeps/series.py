@@ -1,7 +1,5 @@
 """From the rows of a sweep to what a figure draws: means, bootstrap bands and slopes by group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
