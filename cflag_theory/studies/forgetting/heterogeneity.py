@@ -7,15 +7,14 @@ transference (> 0), client by client, and its weighted sum does so for the serve
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from cflag_theory.errors import Diverged
+from cflag_theory.errors import Diverged, InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
-from cflag_theory.kernels.numbers import Array, is_integer
+from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 from cflag_theory.kernels.plan import MOST_STEPS
-from cflag_theory.public import Positive, Rule, Whole, require_fields
 from cflag_theory.studies.rates.statistics import LEVEL, interval, resampling
 
 
@@ -55,29 +54,30 @@ ZETA = {"low": 1e5, "medium": 1.0, "high": 0.1}
 HETEROGENEITY = {"low": 0.0, "medium": 0.5, "high": 0.9}
 
 
-def _count(least: int) -> Rule:
-    return Rule(
-        lambda value: is_integer(value) and least <= value < MOST_STEPS,
-        f"an integer of at least {least} and below 2^32",
-    )
-
-
 @dataclass(frozen=True)
 class Setting:
     """What the studies of forgetting hold fixed."""
 
     #: Step sizes; 1 / (2 L) and 1 / (3 L E) without them.
-    alpha: Positive | None = None
-    beta: Positive | None = None
+    alpha: float | None = None
+    beta: float | None = None
     #: E and T.
-    local_steps: Annotated[int, _count(1)] = 10
-    rounds: Annotated[int, _count(1)] = 200
+    local_steps: int = 10
+    rounds: int = 200
     #: Independent runs, at least 2.
-    replicas: Annotated[int, _count(2)] = 16
-    seed: Whole = 0
+    replicas: int = 16
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        require_fields(self)
+        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
+            if value is not None and not (is_finite_real(value) and value > 0):
+                raise InvalidInput(f"{name} is {value!r}: use a finite positive number, or leave it out")
+        for name, least in (("local_steps", 1), ("rounds", 1), ("replicas", 2), ("seed", 0)):
+            value = getattr(self, name)
+            if not (is_integer(value) and value >= least):
+                raise InvalidInput(f"{name} is {value!r}: use an integer of at least {least}")
+            if value >= MOST_STEPS and name != "seed":
+                raise InvalidInput(f"{name} is {value}: use an integer below 2^32")
 
     def step_sizes(self, L: float) -> tuple[float, float]:
         """alpha and beta on a problem with this L."""

@@ -21,7 +21,6 @@ from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
-from cflag_theory.public import Count, Whole, taking
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import ROUNDING, Bound, Setting, bounds, described, memory_share
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
@@ -61,20 +60,19 @@ _TOGETHER = 1 << 19
 _PILOT = 64
 
 
-@taking
 def rate(
     problem: Problem,
     memory: Memory,
     *,
     horizons: Sequence[int] = HORIZONS,
     replicas: int = 32,
-    local_steps: Count = 10,
+    local_steps: int = 10,
     c: float | None = None,
     power: float = 0.5,
     alpha_factor: float = 1.0,
     m: float | None = None,
     row: Algorithm | None = None,
-    seed: Whole = 0,
+    seed: int = 0,
     mode: str = "bitwise",
     store: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -124,7 +122,7 @@ def rate(
         If `store` cannot be written or is damaged, or another study is writing to its folder.
     """
     horizons = increasing(horizons)
-    _check(replicas=replicas, power=power, alpha_factor=alpha_factor)
+    _check(replicas=replicas, local_steps=local_steps, seed=seed, power=power, alpha_factor=alpha_factor)
     _require_fit(horizons[-1], replicas)
     L = float(problem.constants["L"].value)
     given = m is not None
@@ -296,9 +294,13 @@ def _curve(key: str, found: Sequence[Horizon]) -> Curve:
     )
 
 
-def _check(*, replicas: int, power: float, alpha_factor: float) -> None:
+def _check(*, replicas: int, local_steps: int, seed: int, power: float, alpha_factor: float) -> None:
     if replicas < 2:
         raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
+    if local_steps < 1:
+        raise InvalidInput(f"local_steps is {local_steps}: use an integer of at least 1")
+    if seed < 0:
+        raise InvalidInput(f"seed is {seed}: use an integer of at least 0")
     if not 0 <= power <= 100:
         raise InvalidInput(f"power is {power}: beta = c / T^power needs a number from 0 to 100")
     if not 0 < alpha_factor < math.inf:
