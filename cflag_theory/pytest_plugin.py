@@ -55,7 +55,7 @@ class PageFile(pytest.File):
 
     def collect(self) -> Iterator[PageClaim]:
         from cflag_theory.errors import InvalidInput
-        from cflag_theory.falsify.claim_file import pages_of
+        from cflag_theory.falsify.saving import pages_of
 
         try:
             folder = pages_of(self.path)
@@ -69,7 +69,7 @@ class PageClaim(pytest.Item):
     """A claim: the test passes if its verdict is the one that the page expects."""
 
     def runtest(self) -> None:
-        from cflag_theory.falsify.claim_file import pages_of
+        from cflag_theory.falsify.saving import pages_of
         from cflag_theory.verify.folders import expected, verify_folder
 
         wanted = expected(pages_of(self.path), self.name)

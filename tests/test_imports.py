@@ -106,7 +106,7 @@ FORBIDDEN = [
     ("verify", "def f():\n    import torch"),
     ("verify", "from matplotlib import pyplot"),
     ("verify", "def f():\n    from cflag_theory.bridge.measures.metrics import average_accuracy"),
-    ("studies", "from cflag_theory.cli.commands import simulate"),
+    ("studies", "from cflag_theory.cli.commands import sweep"),
     ("studies", "def f():\n    from cflag_theory import figures"),
     (".", "def f():\n    from cflag_theory import verify"),
 ]

@@ -19,7 +19,7 @@ from benchmarks.bridge.made_cifar import write_cifar
 from benchmarks.bridge.speeds import ON_CPU, ON_GPU, describe_device, fastest, mlp_speed, speeds, ways_on
 from benchmarks.machine import describe
 from cflag_theory.bridge.settings.presets import preset
-from cflag_theory.bridge.training.fast import fast, has_bfloat16
+from cflag_theory.bridge.training.environment import fast, has_bfloat16
 from cflag_theory.bridge.training.run import run_bridge
 
 COLUMN, COMPILED = "table3-cifar10", "compiled"

@@ -3,8 +3,6 @@
 torchrun --nproc-per-node 2 -m cflag_theory.bridge run.toml --out results
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -15,8 +13,7 @@ from typing import Any
 from cflag_theory.bridge.measures.metrics import metrics
 from cflag_theory.bridge.settings.file import changes_from_words, read_changes
 from cflag_theory.bridge.settings.presets import preset
-from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
+from cflag_theory.bridge.settings.run_settings import RULES, RunSettings, merged, run_settings
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 
 #: Seconds between two lines of progress.
@@ -78,8 +75,8 @@ def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
 def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bool, anyway: bool) -> None:
     try:
         from cflag_theory.bridge.training.communication import started
+        from cflag_theory.bridge.training.environment import fast as faster
         from cflag_theory.bridge.training.environment import find_device
-        from cflag_theory.bridge.training.fast import fast as faster
         from cflag_theory.bridge.training.run import run_bridge
     except ImportError as error:
         raise MissingExtra(f"the bridge needs PyTorch ({error}): pip install 'cflag-theory[torch]'") from error

@@ -1,7 +1,5 @@
 """The map of a paper's claims: which claim uses which, coloured by verdict, as SVG, DOT or plain data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
@@ -66,24 +64,11 @@ def svg(
     alone: bool = True,
     book: Book = BOOK,
 ) -> str:
-    """The map as SVG.
+    """The map as SVG: boxes of the claims `names`, with verdicts by id; those without an arrow follow below the
+    drawing.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Claims in order; those without an arrow follow below the drawing.
-    among : collection of Arrow
-        As `kept` gives them.
-    labels : mapping of str to str
-        Verdicts by id.
-    title : str
-        What the picture shows.
-    start : str, optional
-        The claim in the middle, which has a thicker rim.
-    alone : bool
-        Whether the picture brings its style; on the report's page that is done once.
-    book : Book
-        The ledger, or the pages of a stranger.
+    `start`, the claim in the middle, has a thicker rim. `alone` is whether the picture brings its style; on the
+    report's page that is done once. `book` is the ledger, or the pages of a stranger.
     """
     pairs = one_each(among)
     met = {one for pair in pairs for one in pair}
@@ -188,16 +173,13 @@ def _node(id: str, labels: Mapping[str, str], x: float, top: float, chosen: bool
     for index, one in enumerate(book.instead(id)):
         y = top + HEIGHT + _LINE * index
         words = f"{one}, {book.claim(one).where}: {book.claim(one).title} ({labels.get(one, 'open')})"
+        name = shortened(one.removeprefix("ours."), _LETTERS[1])
         parts.append(
             f'<a href="{ledger_name("ours")}#{escaped(one)}" class="instead"><title>{escaped(words)}</title>'
             f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
-            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escaped(_ours(one))}</text></a>'
+            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escaped(name)}</text></a>'
         )
     return "".join(parts)
-
-
-def _ours(id: str) -> str:
-    return shortened(id.removeprefix("ours."), _LETTERS[1])
 
 
 def _place(where: str) -> str:

@@ -1,10 +1,9 @@
 """Plain documents with formulas: the same calls write LaTeX (article, amsmath, amssymb) or Markdown."""
 
-from __future__ import annotations
-
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from cflag_theory.cli.typeset import typeset, untagged
 from cflag_theory.shown import cleaned
@@ -55,10 +54,102 @@ def _group(text: str, start: int) -> tuple[str, int]:
     return text[start:], len(text)
 
 
-class Document(ABC):
+_MARKS = re.compile(r"([\\`*_\[\]<>#$|~])")
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\textasciicircum{}", "&": r"\&",
+    "%": r"\%", "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$",
+}  # fmt: skip
+
+
+def in_markdown(text: str) -> str:
+    """Words as Markdown shows them, on one line."""
+    return _MARKS.sub(r"\\\1", " ".join(cleaned(text).split()))
+
+
+def _in_latex(text: str) -> str:
+    if text.startswith("`"):
+        return rf"\texttt{{{_in_latex(text[1:-1])}}}"
+    return "".join(_SPECIAL.get(sign, sign) for sign in text)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a kind of document is written; in its texts %s is what is said."""
+
+    #: Text as the format prints it; what is between backticks is code.
+    escape: Callable[[str], str]
+    #: A first line that no reader sees, for the mark; then the paragraph with the title, and the last one.
+    mark: str
+    title: str
+    end: str
+    section: str
+    heading: str
+    small: str
+    #: A label, with what follows it and without.
+    label: str
+    alone: str
+    quotation: str
+    #: A formula in a line of its own.
+    formula: str
+    #: Lists: what stands before their entries, an entry, and what stands behind them.
+    items: tuple[str, str, str]
+    steps: tuple[str, str, str]
+
+
+#: As GitHub, GitLab and pandoc read it, with formulas between dollars.
+_MARKDOWN = Form(
+    escape=lambda text: text if text.startswith("`") else _MARKS.sub(r"\\\1", text),
+    mark="<!-- %s -->",
+    title="# %s",
+    end="",
+    section="## %s",
+    heading="### %s. %s",
+    small="%s",
+    label="**%s:** %s",
+    alone="**%s:**",
+    quotation="> %s: “%s”",
+    formula="$$%s$$",
+    items=("", "- %s", ""),
+    steps=("", "{place}. $%s$ (%s)", ""),
+)
+_LIST = r"\setlength{\itemsep}{0pt}\setlength{\parskip}{0pt}"
+#: An article that needs amsmath and amssymb alone.
+_LATEX = Form(
+    escape=_in_latex,
+    mark="%% %s",
+    title=r"""\documentclass{article}
+\usepackage[utf8]{inputenc}
+\usepackage{amsmath,amssymb}
+\setlength{\oddsidemargin}{0pt}\setlength{\evensidemargin}{0pt}\setlength{\textwidth}{16.5cm}
+\setlength{\topmargin}{-1cm}\setlength{\textheight}{23cm}
+\setlength{\parindent}{0pt}\setlength{\parskip}{4pt}
+%% Long formulas are broken between their terms.
+\relpenalty=50 \binoppenalty=100 \sloppy\raggedbottom
+\newcommand{\shown}[1]{{\leftskip=1.5em \rightskip=0pt plus 1fil\relax #1\par}}
+\begin{document}
+\begin{center}\Large %s\end{center}""",
+    end=r"\end{document}",
+    section=r"\section*{%s}",
+    heading=r"\subsection*{\normalsize %s. %s}",
+    small=r"{\small %s\par}",
+    label=r"\textbf{%s:} %s",
+    alone=r"\textbf{%s:}\par\nopagebreak",
+    quotation=r"\shown{%s: ``%s''}",
+    formula=r"\shown{$%s$}",
+    items=(rf"\begin{{itemize}}{_LIST}", r"\item %s", r"\end{itemize}"),
+    steps=(
+        rf"\begin{{enumerate}}{_LIST}\small\raggedright",
+        r"\item $%s$ \hspace{{1em}} (%s)",
+        r"\end{enumerate}",
+    ),
+)
+
+
+class Document:
     """Headings, labelled paragraphs, quotations, formulas, lists; `expectation` as in `typeset`."""
 
-    def __init__(self, *, expectation: bool = False) -> None:
+    def __init__(self, form: Form, *, expectation: bool = False) -> None:
+        self.form, self.escape = form, form.escape
         self.lines: list[str] = []
         self.expectation = expectation
 
@@ -73,176 +164,70 @@ class Document(ABC):
 
     def add(self, *lines: str) -> None:
         """One paragraph."""
-        self.lines += [*lines, ""]
+        self.lines += [*filter(None, lines), ""]
+
+    def begin(self, title: str, mark: str) -> None:
+        """The title, below a first line that no reader sees and that holds the mark."""
+        self.add(self.form.mark % mark)
+        self.add(self.form.title % self.escape(title))
+
+    def section(self, title: str) -> None:
+        """A part of the document."""
+        self.add(self.form.section % self.escape(title))
+
+    def heading(self, number: str, title: str) -> None:
+        """An entry."""
+        self.add(self.form.heading % (number, self.words(title)))
 
     def text(self, words: str) -> None:
         """A paragraph."""
         self.add(self.words(words))
 
+    def small(self, words: str) -> None:
+        """A line beside the matter."""
+        self.add(self.form.small % self.words(words))
+
     def facts(self, label: str, facts: Sequence[tuple[str, str]]) -> None:
         """Facts in one paragraph: words, and a formula in TeX or nothing."""
         told = (self.words(words) + (f" (${breakable(latex)}$)" if latex else "") for words, latex in facts)
-        self.add(self.labelled_text(label, "; ".join(told) + "."))
+        self.add(self.form.label % (label, "; ".join(told) + "."))
 
     def labelled(self, label: str, words: str) -> None:
         """A paragraph that says first what it is."""
-        self.add(self.labelled_text(label, self.words(words)))
+        self.add(self.form.label % (label, self.words(words)) if words else self.form.alone % label)
 
     def sides(self, left: str, right: str) -> None:
         """What the two sides of a statement are, each a formula in TeX."""
         self.add(f"The left side is ${left}$, the right side is ${right}$.")
 
+    def quotation(self, place: str, text: str) -> None:
+        """What is printed, with its place."""
+        self.add(self.form.quotation % (self.escape(place), self.quoted(text)))
+
+    def formula(self, latex: str) -> None:
+        """A formula in a line of its own."""
+        self.add(self.form.formula % breakable(latex))
+
+    def items(self, items: Iterable[str]) -> None:
+        """A list of sentences."""
+        before, each, behind = self.form.items
+        self.add(before, *(each % self.words(item) for item in items), behind)
+
+    def steps(self, lines: Sequence[tuple[str, str]]) -> None:
+        """Formulas one after the other, each with the reason."""
+        before, each, behind = self.form.steps
+        numbered = (
+            each.format(place=place) % (breakable(latex), self.escape(reason))
+            for place, (latex, reason) in enumerate(lines, 1)
+        )
+        self.add(before, *numbered, behind)
+
     def end(self) -> str:
         """The whole document."""
+        if self.form.end:
+            self.add(self.form.end)
         # LaTeX has no sign for a character that is not shown.
         return cleaned("\n".join(self.lines)).replace("\N{REPLACEMENT CHARACTER}", "?").rstrip() + "\n"
 
-    @abstractmethod
-    def escape(self, text: str) -> str:
-        """Text as the format prints it; what is between backticks is code."""
 
-    @abstractmethod
-    def begin(self, title: str, mark: str) -> None:
-        """The title, below a first line that no reader sees and that holds the mark."""
-
-    @abstractmethod
-    def section(self, title: str) -> None:
-        """A part of the document."""
-
-    @abstractmethod
-    def heading(self, number: str, title: str) -> None:
-        """An entry."""
-
-    @abstractmethod
-    def small(self, words: str) -> None:
-        """A line beside the matter."""
-
-    @abstractmethod
-    def labelled_text(self, label: str, text: str) -> str:
-        """A label and what follows it, which may be nothing."""
-
-    @abstractmethod
-    def quotation(self, place: str, text: str) -> None:
-        """What is printed, with its place."""
-
-    @abstractmethod
-    def formula(self, latex: str) -> None:
-        """A formula in a line of its own."""
-
-    @abstractmethod
-    def items(self, items: Iterable[str]) -> None:
-        """A list of sentences."""
-
-    @abstractmethod
-    def steps(self, lines: Sequence[tuple[str, str]]) -> None:
-        """Formulas one after the other, each with the reason."""
-
-
-_MARKS = re.compile(r"([\\`*_\[\]<>#$|~])")
-
-
-def in_markdown(text: str) -> str:
-    """Words as Markdown shows them, on one line."""
-    return _MARKS.sub(r"\\\1", " ".join(cleaned(text).split()))
-
-
-class Markdown(Document):
-    """Markdown with formulas between dollars, as GitHub, GitLab and pandoc read it."""
-
-    def escape(self, text: str) -> str:
-        return text if text.startswith("`") else _MARKS.sub(r"\\\1", text)
-
-    def begin(self, title: str, mark: str) -> None:
-        self.add(f"<!-- {mark} -->")
-        self.add(f"# {self.escape(title)}")
-
-    def section(self, title: str) -> None:
-        self.add(f"## {self.escape(title)}")
-
-    def heading(self, number: str, title: str) -> None:
-        self.add(f"### {number}. {self.words(title)}")
-
-    def small(self, words: str) -> None:
-        self.text(words)
-
-    def labelled_text(self, label: str, text: str) -> str:
-        return f"**{label}:** {text}".rstrip()
-
-    def quotation(self, place: str, text: str) -> None:
-        self.add(f"> {self.escape(place)}: “{self.quoted(text)}”")
-
-    def formula(self, latex: str) -> None:
-        self.add(f"$${breakable(latex)}$$")
-
-    def items(self, items: Iterable[str]) -> None:
-        self.add(*(f"- {self.words(item)}" for item in items))
-
-    def steps(self, lines: Sequence[tuple[str, str]]) -> None:
-        self.add(*(f"{place}. ${breakable(latex)}$ ({reason})" for place, (latex, reason) in enumerate(lines, 1)))
-
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\textasciicircum{}", "&": r"\&",
-    "%": r"\%", "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$",
-}  # fmt: skip
-
-
-class LaTeX(Document):
-    """An article that needs amsmath and amssymb alone."""
-
-    def escape(self, text: str) -> str:
-        if text.startswith("`"):
-            return rf"\texttt{{{self.escape(text[1:-1])}}}"
-        return "".join(_SPECIAL.get(sign, sign) for sign in text)
-
-    def begin(self, title: str, mark: str) -> None:
-        self.add(f"% {mark}")
-        self.add(
-            r"\documentclass{article}",
-            r"\usepackage[utf8]{inputenc}",
-            r"\usepackage{amsmath,amssymb}",
-            r"\setlength{\oddsidemargin}{0pt}\setlength{\evensidemargin}{0pt}\setlength{\textwidth}{16.5cm}",
-            r"\setlength{\topmargin}{-1cm}\setlength{\textheight}{23cm}",
-            r"\setlength{\parindent}{0pt}\setlength{\parskip}{4pt}",
-            "% Long formulas are broken between their terms.",
-            r"\relpenalty=50 \binoppenalty=100 \sloppy\raggedbottom",
-            r"\newcommand{\shown}[1]{{\leftskip=1.5em \rightskip=0pt plus 1fil\relax #1\par}}",
-            r"\begin{document}",
-            r"\begin{center}\Large " + self.escape(title) + r"\end{center}",
-        )
-
-    def end(self) -> str:
-        self.add(r"\end{document}")
-        return super().end()
-
-    def section(self, title: str) -> None:
-        self.add(rf"\section*{{{self.escape(title)}}}")
-
-    def heading(self, number: str, title: str) -> None:
-        self.add(rf"\subsection*{{\normalsize {number}. {self.words(title)}}}")
-
-    def small(self, words: str) -> None:
-        self.add(rf"{{\small {self.words(words)}\par}}")
-
-    def labelled_text(self, label: str, text: str) -> str:
-        return rf"\textbf{{{label}:}} {text}" if text else rf"\textbf{{{label}:}}\par\nopagebreak"
-
-    def quotation(self, place: str, text: str) -> None:
-        self.add(rf"\shown{{{self.escape(place)}: ``{self.quoted(text)}''}}")
-
-    def formula(self, latex: str) -> None:
-        self.add(rf"\shown{{${breakable(latex)}$}}")
-
-    def items(self, items: Iterable[str]) -> None:
-        self.add(
-            r"\begin{itemize}\setlength{\itemsep}{0pt}\setlength{\parskip}{0pt}",
-            *(rf"\item {self.words(item)}" for item in items),
-            r"\end{itemize}",
-        )
-
-    def steps(self, lines: Sequence[tuple[str, str]]) -> None:
-        self.add(
-            r"\begin{enumerate}\setlength{\itemsep}{0pt}\setlength{\parskip}{0pt}\small\raggedright",
-            *(rf"\item ${breakable(latex)}$ \hspace{{1em}} ({self.escape(reason)})" for latex, reason in lines),
-            r"\end{enumerate}",
-        )
+Markdown, LaTeX = partial(Document, _MARKDOWN), partial(Document, _LATEX)

@@ -3,8 +3,6 @@
 Nothing here decides anything: a list of errata is read off from verdicts, in the paper's order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -72,18 +70,8 @@ def rows(paper: str) -> list[str]:
 
 
 def errata(verdicts: Sequence[Verdict], paper: str, document: Document, book: Book = BOOK) -> str:
-    """The list as text.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        Of `rows(paper)`, or of the claims of a stranger's pages.
-    paper : str
-        One of `book.papers`.
-    document : Document
-        An empty one, which says how things are written.
-    book : Book
-        The ledger, or the pages of a stranger.
+    """The list as text: of the verdicts of `rows(paper)`, or of the claims of a stranger's pages (`book`). An empty
+    `document` says how things are written.
     """
     found, wrong, loose, left = sorted_out(verdicts, paper, book)
     named = dict.fromkeys(id for verdict, _, state in wrong if state.verdict == "false" for id in verdict.instead)

@@ -1,7 +1,5 @@
 """The report of `cflag verify`: what it takes long to make begins beside the random runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,18 +12,7 @@ from cflag_theory.verify.workers import across
 
 
 class Report:
-    """The default studies and all derivations, which other processes make from now on.
-
-    Parameters
-    ----------
-    folder : Path
-    verdicts : sequence of Verdict
-        Their derivations are made.
-    seed : int
-        Of the studies.
-    jobs : int, optional
-        Processes; by default all usable cores.
-    """
+    """The default studies and the derivations of verdicts, which other processes make from now on."""
 
     def __init__(self, folder: Path, verdicts: Sequence[Verdict], seed: int, jobs: int | None = None) -> None:
         self._folder = folder

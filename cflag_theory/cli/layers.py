@@ -4,8 +4,6 @@ Sugiyama's method: rows by longest path with at most so many boxes each, orders 
 by least squares under the order, which pooling of adjacent violators solves exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,22 +39,11 @@ def draw(
     gaps: tuple[float, float] = (14.0, 36.0),
     most: int = 6,
 ) -> Drawing:
-    """Place boxes so that arrows go down; in a circle, arrows against the given order go up.
+    """Place boxes so that arrows, `edges` from the upper to the lower box, go down; in a circle, arrows against the
+    given order go up.
 
-    Parameters
-    ----------
-    nodes : sequence of str
-        In the order in which they are read, which breaks ties.
-    edges : sequence of (str, str)
-        From the upper to the lower box.
-    width : float
-        Of all boxes.
-    heights : mapping of str to float
-        Of each box; the boxes of a row begin at the same height.
-    gaps : (float, float)
-        Least distance between boxes in a row, and between rows.
-    most : int
-        Boxes in a row.
+    `nodes` are in the order in which they are read, which breaks ties. All boxes have one width; those of a row, `most`
+    at most, begin at the same height. `gaps` are the least distances between boxes in a row, and between rows.
     """
     if not nodes:
         return Drawing({}, {}, 0.0, 0.0)

@@ -1,44 +1,30 @@
 """The command line: commands that call documented functions and print their results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from cflag_theory import __version__
+from cflag_theory.cli import shell
 from cflag_theory.cli.commands.bridge import bridge_command
-from cflag_theory.cli.commands.conform import conform_command
-from cflag_theory.cli.commands.decide import decide_command
-from cflag_theory.cli.commands.forgetting import forgetting_command
-from cflag_theory.cli.commands.ledger import errata_command, list_command, look_first, place_of, verify_pages
-from cflag_theory.cli.commands.map import map_command
-from cflag_theory.cli.commands.nqm import nqm_command
-from cflag_theory.cli.commands.plot import plot_command
-from cflag_theory.cli.commands.rate import rate_command
-from cflag_theory.cli.commands.sharp import check_worst_case, sharp_command
-from cflag_theory.cli.commands.simulate import simulate_command
-from cflag_theory.cli.commands.stepsize import stepsize_command
-from cflag_theory.cli.commands.sweep import sweep_command
-from cflag_theory.cli.commands.tasks import tasks_command
-from cflag_theory.cli.edge import run
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    Grouped,
-    ProverOption,
-    RecheckOption,
-    SeedOption,
-    complete_claims,
-    print_json,
-    progress_bar,
-    read_theory,
-    say_kept,
-    take_folder,
+from cflag_theory.cli.commands.decide import conform_command, decide_command
+from cflag_theory.cli.commands.forgetting import forgetting_command, tasks_command
+from cflag_theory.cli.commands.ledger import (
+    errata_command,
+    list_command,
+    look_first,
+    map_command,
+    place_of,
+    verify_pages,
 )
+from cflag_theory.cli.commands.rate import nqm_command, rate_command
+from cflag_theory.cli.commands.sharp import check_worst_case, sharp_command
+from cflag_theory.cli.commands.stepsize import stepsize_command
+from cflag_theory.cli.commands.sweep import plot_command, simulate_command, sweep_command
+from cflag_theory.cli.edge import run
 
 
 class _Commands(TyperGroup):
@@ -77,9 +63,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     pass
 
@@ -88,23 +72,21 @@ def _root(
 def verify_command(
     claims: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[FOLDER-OR-PAGE] [ID]...",
             help="Claim ids; default: all claims. Behind a page of your own, or a folder of pages: its claims. Or a "
             "worst_case.json of sharp: its proof and its run are checked again.",
-            autocompletion=complete_claims,
+            autocompletion=shell.complete_claims,
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Also run the rate experiments and write a report to this folder.")
-    ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
-    prover: ProverOption = None,
-    seed: SeedOption = 0,
-    recheck: RecheckOption = False,
-    format: FormatOption = Format.table,
+    out: Annotated[Path | None, Option(help="Also run the rate experiments and write a report to this folder.")] = None,
+    list_: Annotated[bool, Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
+    level: Annotated[str, Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    jobs: Annotated[int | None, Option(min=1, help="Processes; default: all usable cores.")] = None,
+    prover: shell.ProverOption = None,
+    seed: shell.SeedOption = 0,
+    recheck: shell.RecheckOption = False,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Decide the claims of both papers, and write the report; or decide the claims of pages of your own.
 
@@ -119,8 +101,8 @@ def verify_command(
         verify_pages(place, ids, level=level, jobs=jobs, prover=prover, seed=seed, format=format, out=out)
         return
     if out is not None:
-        take_folder(out)
-    theorems = read_theory(prover, claims or ())
+        shell.take_folder(out)
+    theorems = shell.read_theory(prover, claims or ())
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.first_report import Report
     from cflag_theory.cli.tables import claims as tables
@@ -129,9 +111,9 @@ def verify_command(
 
     kept = None if recheck else Kept()
     wanted = len(claims or LEDGER)
-    counted = format is Format.table and not claims and not list_
+    counted = format is shell.Format.table and not claims and not list_
     looked = look_first(jobs) if counted and (kept is None or kept.empty) else {}
-    with progress_bar("proofs and instances", wanted) as advance:
+    with shell.progress_bar("proofs and instances", wanted) as advance:
         verdicts = verify(
             claims or (),
             seed=seed,
@@ -145,13 +127,13 @@ def verify_command(
             kept=kept,
         )
     said = kept.words if kept is not None and kept.used else ""
-    if format is Format.table:
+    if format is shell.Format.table:
         # No verdict follows from what is still to come; it could only contradict one.
         agree(looked, verdicts)
         tables.verdicts(verdicts, listed=not counted, looked=bool(looked))
         typer.echo(said, nl=bool(said))
     report = None if out is None else Report(out, verdicts, seed, jobs)
-    with progress_bar("random runs", wanted) as advance:
+    with shell.progress_bar("random runs", wanted) as advance:
         # While other processes work for the report, these runs have this one.
         verdicts = with_runs(
             verdicts,
@@ -161,37 +143,37 @@ def verify_command(
             progress=lambda id: advance(1, id),
             kept=kept,
         )
-    if format is Format.table:
+    if format is shell.Format.table:
         tables.runs(verdicts, seed)
     page = None if report is None else report.write(verdicts, said)
-    if format is Format.json:
-        print_json([verdict.to_json() for verdict in verdicts])
+    if format is shell.Format.json:
+        shell.print_json([verdict.to_json() for verdict in verdicts])
     elif page is not None:
         typer.echo(f"report: {page}")
 
 
 @app.command()
 def show(
-    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.", autocompletion=complete_claims)],
+    claim: Annotated[str, Argument(help="A claim id, such as cflag.lemma13.", autocompletion=shell.complete_claims)],
     replay: Annotated[
-        bool, typer.Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
+        bool, Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
     ] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
-    prover: ProverOption = None,
-    seed: SeedOption = 0,
-    recheck: RecheckOption = False,
-    details: DetailsOption = False,
-    format: FormatOption = Format.table,
+    level: Annotated[str, Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    prover: shell.ProverOption = None,
+    seed: shell.SeedOption = 0,
+    recheck: shell.RecheckOption = False,
+    details: shell.DetailsOption = False,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Print one claim: what it says, whether it holds, why not, and what to say instead."""
-    theorems = read_theory(prover, [claim])
+    theorems = shell.read_theory(prover, [claim])
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 
     kept = None if recheck or replay else Kept()
     (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True, kept=kept)
-    if format is Format.json:
-        print_json(verdict.to_json())
+    if format is shell.Format.json:
+        shell.print_json(verdict.to_json())
         return
     from cflag_theory.cli.tables import show as tables
 
@@ -199,21 +181,21 @@ def show(
         tables.replay(verdict)
     else:
         tables.claim(verdict, details=details or prover is not None)
-        say_kept(kept)
+        shell.say_kept(kept)
 
 
 app.command("list")(list_command)
 app.command("errata")(errata_command)
 app.command("map")(map_command)
-app.command("rate", cls=Grouped)(rate_command)
-app.command("stepsize", cls=Grouped)(stepsize_command)
+app.command("rate", cls=shell.Grouped)(rate_command)
+app.command("stepsize", cls=shell.Grouped)(stepsize_command)
 app.command("sharp")(sharp_command)
 app.command("decide")(decide_command)
 app.command("conform")(conform_command)
-app.command("simulate", cls=Grouped)(simulate_command)
+app.command("simulate", cls=shell.Grouped)(simulate_command)
 app.command("nqm")(nqm_command)
-app.command("forgetting", cls=Grouped)(forgetting_command)
-app.command("tasks", cls=Grouped)(tasks_command)
+app.command("forgetting", cls=shell.Grouped)(forgetting_command)
+app.command("tasks", cls=shell.Grouped)(tasks_command)
 app.command("sweep")(sweep_command)
 app.command("plot")(plot_command)
 app.command("bridge")(bridge_command)

@@ -1,7 +1,5 @@
 """Figures from stored results: of a sweep by its columns, of other studies as they were drawn at first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,14 +42,8 @@ def plot(
     where: Mapping[str, str] | None = None,
     partial: bool = False,
 ) -> Any:
-    """A `matplotlib.figure.Figure` of a sweep's results.
-
-    Parameters
-    ----------
-    folder : path
-        What `sweep` wrote.
-    figure : {"series", "curves", "map"}
-        `sweeps.series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
+    """A `matplotlib.figure.Figure` of what `sweep` wrote to a folder: `sweeps.series.series`, `curves` or `grid_map`
+    ("map"), which take the other arguments; a map has one name in `by`.
     """
     from cflag_theory import figures
     from cflag_theory.studies.sweeps.series import curves, grid_map, series

@@ -1,7 +1,5 @@
 """The report: a summary that works offline, and beside it a page for each paper, derivations and figures."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -29,11 +27,10 @@ from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.claims.uses import idle, ids, numbered
 from cflag_theory.cli import claim_map
 from cflag_theory.cli.claim_map import ledger_name
-from cflag_theory.cli.formulas import mathml, of_relation, prose, quoted
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import VERSIONS, checked, counterexample, failure, letters
-from cflag_theory.cli.typeset import formula
+from cflag_theory.cli.typeset import formula, mathml, of_relation, prose, quoted
 from cflag_theory.files import own_folder, whole_set, write_text
 from cflag_theory.shown import cleaned, escaped
 from cflag_theory.studies.rates.statistics import FIT_RULE

@@ -1,7 +1,5 @@
 """A reference: one algorithm as the two halves of a round, and the slips that are known to be made in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -41,26 +39,12 @@ LEFT_OUT = {EQUAL_WEIGHTS: "unweighted", SERVER_LR_1: "server lr missing", EQUAL
 class Algorithm:
     """A reference implementation; slips make it one of its mutants.
 
-    Attributes
-    ----------
-    name, title, source : str
-        The name that users type, the algorithm's, and where it is published.
-    parameters : mapping
-        Its own numbers, with values that suit the cases.
-    client_state, server_state : tuple of str
-        Vectors that are kept, zero at first, by the names that `client_step` and `server_step` take and return.
-    outputs : tuple of str
-        What `client_step` returns besides x_i, in this order.
-    own_slips : mapping of str to str
-        Known slips in words, besides those that all share.
-    places : mapping of str to str
-        Where a quantity is computed in the publication.
-    averages : bool
-        Whether the server's step is `averaged`, with its slips.
-    assumes : frozenset of str
-        What of `case.ASSUMPTIONS` its source assumes: what code that never asks for it is not run on.
-    evolving, exact : bool
-        Whether data change with the rounds, and whether fractions can be used.
+    `parameters` are its own numbers, with values that suit the cases. `client_state` and `server_state` are vectors
+    that are kept, zero at first, by the names that `client_step` and `server_step` take and return; `outputs` what
+    `client_step` returns besides x_i, in this order. `own_slips` are known slips in words, besides those that all
+    share, and `places` says where a quantity is computed in the publication. `averages`: the server's step is
+    `averaged`, with its slips. `assumes` is what of `case.ASSUMPTIONS` its source assumes: what code that never asks
+    for it is not run on. `evolving`: data change with the rounds; `exact`: fractions can be used.
     """
 
     name: ClassVar[str]

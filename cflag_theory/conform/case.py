@@ -1,7 +1,5 @@
 """Small least-squares problems with everything that some rounds draw: all that an implementation is run on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -96,21 +94,11 @@ def draw(
     assume: Collection[str] = (),
     evolving: bool = False,
 ) -> Case:
-    """A case of three clients from a seed; all data are small dyadic fractions, which floats hold exactly.
+    """A case of three clients from a seed; all data are small dyadic fractions, which floats hold exactly. `evolving`:
+    they are new in every round.
 
-    Parameters
-    ----------
-    seed : int
-        Equal seeds give equal cases.
-    parameters : mapping
-        The algorithm's own numbers.
-    rounds, dimension : int
-        Rounds, and d.
-    assume : collection of str
-        What of `ASSUMPTIONS` holds. Without it p_i = n_i / n differ, server_lr is not 1, clients take different numbers
-        of local steps, and two of the three take part in a round. What is assumed changes nothing else.
-    evolving : bool
-        Whether the data are new in every round.
+    `assume` is what of `ASSUMPTIONS` holds. Without it p_i = n_i / n differ, server_lr is not 1, clients take different
+    numbers of local steps, and two of the three take part in a round. What is assumed changes nothing else.
     """
     chance = random.Random(seed)
     clients = len(_COUNTS[0])

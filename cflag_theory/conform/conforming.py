@@ -1,7 +1,5 @@
 """`conform`: a user's functions against a reference, by name, on small problems in exact arithmetic or in floats."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -10,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
-from cflag_theory.conform.algorithms.averaging import FedAvg, FedDyn, FedNova, FedProx, LocalAdam
-from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC
-from cflag_theory.conform.algorithms.control import MimeLite, Scaffold, ScaffoldI
-from cflag_theory.conform.algorithms.tracking import CFlag, CFlagAdaptive, FedTrack
+from cflag_theory.conform.algorithms import averaging
+from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC, CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
-from cflag_theory.conform.held import HeldOwn
 from cflag_theory.conform.numbers import EXACT, KINDS
 from cflag_theory.conform.report import Difference, Report, first_difference, reproduces
-from cflag_theory.conform.running import Own, Record, run
+from cflag_theory.conform.running import HeldOwn, Own, Record, run
 from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
+from cflag_theory.public import Count, taking
 
 #: By which name a user's functions ask for what an assumption makes trivial.
 _ASKED = {EQUAL_WEIGHTS: "weights", SERVER_LR_1: "server_lr"}
@@ -120,14 +116,15 @@ def conform_file(file: Path | str, algorithm: str | None = None, *, seconds: flo
     return _conform(meant, own, parameters=own.parameters, **options)
 
 
+@taking
 def _conform(
     algorithm: str,
     own: Own | HeldOwn,
     *,
     parameters: Mapping[str, Any] | None,
     numbers: str = "auto",
-    problems: int = 20,
-    rounds: int = 3,
+    problems: Count = 20,
+    rounds: Count = 3,
     assume: Collection[str] = (),
     partial: bool = False,
     seed: int = 0,
@@ -135,9 +132,6 @@ def _conform(
     kind = named(algorithm)
     if bool({"client_step", "server_step"} & {*own.names}) == ("round_step" in own.names):
         raise InvalidInput("give client_step, server_step or both, or round_step alone")
-    for name, value in (("problems", problems), ("rounds", rounds)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")
     if numbers not in ("auto", *KINDS):
         raise InvalidInput(f"numbers are {numbers!r}: use one of auto, {', '.join(KINDS)}")
     unknown = sorted(set(assume) - set(ASSUMPTIONS))
@@ -358,7 +352,8 @@ class _Work:
 ALGORITHMS: dict[str, type[Algorithm]] = {
     one.name: one
     for one in (
-        FedAvg, FedProx, Scaffold, ScaffoldI, MimeLite, FedNova, FedDyn, LocalAdam,
+        averaging.FedAvg, averaging.FedProx, averaging.Scaffold, averaging.ScaffoldI, averaging.MimeLite,
+        averaging.FedNova, averaging.FedDyn, averaging.LocalAdam,
         FedTrack, CFlag, CFlagAdaptive, CFL, EWC, AGEM, ER,
     )
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from cflag_theory.conform.case import ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.numbers import ROUNDOFF, SLACK, Rounded, Vector, plain
 from cflag_theory.conform.running import Record
-from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
+from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED, plain_fields
 
 _QUANTITIES = {
     "y": "local iterate y",
@@ -29,63 +29,44 @@ _QUANTITIES = {
 
 @dataclass(frozen=True)
 class Report:
-    """Whether an implementation computed what the reference computes.
+    """Whether an implementation computed what the reference computes."""
 
-    Attributes
-    ----------
-    algorithm, title, source : str
-        The reference.
-    status : str
-        "refuted": `difference` is the first quantity that differs. "not broken": all numbers agreed on the problems
-        that were tried, which is not a proof.
-    numbers : str
-        What the functions ran on; `why` says why not on fractions.
-    problems, rounds, compared : int
-        How many were run, and how many vectors were compared.
-    assumed, stated : tuple of str
-        What the cases assumed, and what of it the user stated: the rest is the source's, or nobody asked for it.
-    cast : str
-        The first line of the functions that makes a float32 of what they run on; "" where none is seen.
-    precision : str
-        "float32" if differences count only beyond its rounding.
-    takes : tuple of str
-        What the functions rely on: all numbers agree under these assumptions, and not without one of them.
-    under : tuple of str
-        What else is assumed where the slips give all numbers.
-    error : str
-        What the functions raise in a case without what they rely on.
-    difference : Difference or None
-    place : str
-        Where the source computes that quantity.
-    slips : tuple of str
-        Known slips that reproduce all numbers of the functions, in words.
-    tried : int
-        How many slips were tried.
-    case : mapping
-        The problem on which the difference shows.
-    """
-
+    #: The reference.
     algorithm: str
     title: str
     source: str
+    #: "refuted": `difference` is the first quantity that differs. "not broken": all numbers agreed on the problems that
+    #: were tried, which is not a proof.
     status: str
+    #: What the functions ran on; `why` says why not on fractions.
     numbers: str
+    #: How many were run, and how many vectors were compared.
     problems: int
     rounds: int
     seed: int
     compared: int
     why: str = ""
+    #: What the cases assumed, and what of it the user stated: the rest is the source's, or nobody asked for it.
     assumed: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
+    #: The first line of the functions that makes a float32 of what they run on; "" where none is seen.
     cast: str = ""
+    #: "float32" if differences count only beyond its rounding.
     precision: str = ""
+    #: What the functions rely on: all numbers agree under these assumptions, and not without one of them.
     takes: tuple[str, ...] = ()
+    #: What else is assumed where the slips give all numbers.
     under: tuple[str, ...] = ()
+    #: What the functions raise in a case without what they rely on.
     error: str = ""
     difference: Difference | None = None
+    #: Where the source computes that quantity.
     place: str = ""
+    #: Known slips that reproduce all numbers of the functions, in words.
     slips: tuple[str, ...] = ()
+    #: How many slips were tried.
     tried: int = 0
+    #: The problem on which the difference shows.
     case: Mapping[str, Any] | None = None
 
     @property
@@ -175,29 +156,8 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
         found = self.difference
-        return {
-            "algorithm": self.algorithm,
-            "title": self.title,
-            "source": self.source,
-            "status": self.status,
-            "numbers": self.numbers,
-            "why": self.why,
-            "problems": self.problems,
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "compared": self.compared,
-            "assumed": list(self.assumed),
-            "stated": list(self.stated),
-            "cast": self.cast,
-            "precision": self.precision,
-            "takes": list(self.takes),
-            "under": list(self.under),
-            "error": self.error,
-            "difference": None if found is None else {**vars(found), "place": self.place},
-            "slips": list(self.slips),
-            "slips_tried": self.tried,
-            "case": None if self.case is None else dict(self.case),
-        }
+        told = {"difference": None if found is None else {**vars(found), "place": self.place}}
+        return plain_fields(self, "difference place tried") | told | {"slips_tried": self.tried}
 
 
 _SHORT = 12

@@ -1,4 +1,6 @@
-"""Running an implementation round by round: what it computes, and where it first makes a single-precision number."""
+"""Running an implementation round by round: what it computes, and where it first makes a single-precision number.
+
+An implementation in a user's file runs in a process of its own, and what it computed comes back."""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from cflag_theory.conform.case import Case
 from cflag_theory.conform.numbers import EXACT, Vector, copied, is_vector, plain, single_in, vector_of
 from cflag_theory.conform.views import ROUNDED, Client, NeedsTensors, Server, World
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.search.guard import cpu_limit, guarded
+from cflag_theory.falsify.search.guard import WAIT, cpu_limit, guarded
+from cflag_theory.outside import python_files
+from cflag_theory.outside.child import Child, NoAnswer
 
 #: Of a quantity: its name, the round, and the client or None for the server.
 Key = tuple[str, int, int | None]
@@ -60,14 +64,9 @@ class Own:
         return tuple(name for name in NAMES if getattr(self, name) is not None)
 
     def compute(self, kind: type[Algorithm], case: Case, numbers: str, *, watched: bool = False) -> tuple[Record, str]:
-        """What these functions compute in a case, and where they first make a float32, if that is watched.
-
-        Raises
-        ------
-        NeedsTensors
-            They may have failed because numbers are no tensors, or of another precision than the user's own tensors.
-        InvalidInput
-            They failed for another reason.
+        """What these functions compute in a case, and where they first make a float32, if that is watched. NeedsTensors
+        where they may have failed because numbers are no tensors, or of another precision than the user's own; else
+        InvalidInput.
         """
         own = replace(self, watch=SinglePrecision()) if watched else self
         try:
@@ -104,16 +103,8 @@ class Own:
 
 
 def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
-    """Run all rounds of a case.
-
-    Parameters
-    ----------
-    reference : Algorithm
-        It says what is kept and sent, and takes the halves that `own` has not.
-    world : World
-        The case in one kind of numbers.
-    own : Own, optional
-        A user's functions; without them the reference alone.
+    """Run all rounds of a case in one kind of numbers (`world`). The reference says what is kept and sent, and takes
+    the halves that a user's `own` functions have not; without them it runs alone.
     """
     own = own or Own()
     case, record = world.case, Record()
@@ -250,15 +241,12 @@ def _named(result: Any, names: tuple[str, ...], what: str, view: Client | Server
 
 
 def _vector(value: Any, name: str, what: str, view: Client | Server) -> Vector:
+    wanted = f"return a vector of {len(view.x)} numbers"
     if not is_vector(value):
-        raise InvalidInput(
-            f"{what} returns {type(value).__name__} for {name}: return a vector of {len(view.x)} numbers"
-        )
+        raise InvalidInput(f"{what} returns {type(value).__name__} for {name}: {wanted}")
     value = vector_of(value)
     if tuple(value.shape) != (len(view.x),):
-        raise InvalidInput(
-            f"{what} returns {name} of shape {tuple(value.shape)}: return a vector of {len(view.x)} numbers"
-        )
+        raise InvalidInput(f"{what} returns {name} of shape {tuple(value.shape)}: {wanted}")
     if not all(np.isfinite(float(one)) for one in plain(value)):
         raise InvalidInput(f"{what} returns {name} = {plain(value).tolist()}: its numbers must be finite")
     return value
@@ -317,12 +305,8 @@ _OTHERS = ("<frozen", str(Path(linecache.__file__).parent))
 
 
 class SinglePrecision:
-    """Looks on while a user's functions run in double precision, for the first line that makes a float32.
-
-    Attributes
-    ----------
-    place : str
-        File, line and its text; "" while there is none.
+    """Looks on while a user's functions run in double precision, for the first line that makes a float32: `place` is
+    its file, line and text, "" while there is none.
     """
 
     def __init__(self) -> None:
@@ -360,3 +344,57 @@ class SinglePrecision:
         if not self.place and single_in(values):
             text = linecache.getline(frame.f_code.co_filename, line).strip()
             self.place = f"{frame.f_code.co_filename}, line {line}" + (f" ({text})" if text else "")
+
+
+class HeldOwn:
+    """The functions of a file, from here, as `running.Own` has a user's functions: which of `NAMES` it defines, its
+    ALGORITHM and PARAMETERS. InvalidInput where it cannot be run, or defines none of these.
+    """
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        content = python_files.content_of(path, f"give a Python file that defines {', '.join(NAMES)}")
+        self.path, self._wait = path, WAIT * seconds
+        self._child = Child(lambda: _within(path, content, seconds), str(path), seconds=self._wait)
+        self.names, self.algorithm, given = self._ask(None)
+        self.parameters: Mapping[str, Any] = MappingProxyType(given)
+        if not self.names:
+            raise InvalidInput(f"{path} holds none of {', '.join(NAMES)}: define at least one at module level")
+
+    def compute(self, kind: type[Algorithm], case: Case, numbers: str, *, watched: bool = False) -> tuple[Record, str]:
+        """As `Own.compute`."""
+        found: tuple[Record, str] = self._ask((kind, case, numbers, watched))
+        return found
+
+    def anew(self) -> None:
+        """Run the file again before the next case: nothing is left of what its functions kept."""
+        self._child.end()
+
+    def _ask(self, question: Any) -> Any:
+        try:
+            return self._child.ask(question, self._wait)
+        except NoAnswer:
+            raise InvalidInput(
+                f"{self.path} gives no answer in {self._wait:g} s: fix the loop, or allow more with --seconds"
+            ) from None
+
+
+def _within(path: Path, content: bytes, seconds: float) -> Callable[[Any], Any]:
+    """In the process: what answers."""
+    with guarded(seconds, (str(path),), "the file", limit=cpu_limit):
+        module = vars(python_files.run(path, content, f"own_{path.stem}"))
+    functions = {name: module[name] for name in NAMES if callable(module.get(name))}
+    own = Own(**functions, seconds=seconds)
+
+    def answer(question: Any) -> Any:
+        if question is None:
+            meant, given = module.get("ALGORITHM"), module.get("PARAMETERS")
+            named = meant if isinstance(meant, str) else None
+            return tuple(functions), named, dict(given) if isinstance(given, Mapping) else {}
+        kind, case, numbers, watched = question
+        record, place = own.compute(kind, case, numbers, watched=watched)
+        # Tensors stay here.
+        record.values = {key: plain(value) for key, value in record.values.items()}
+        record.points = {key: [plain(one) for one in points] for key, points in record.points.items()}
+        return record, place
+
+    return answer

@@ -1,10 +1,8 @@
 """What an implementation receives: named values of one client or of the server, with gradients that are observed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +56,23 @@ class World:
         return total / self.number(len(data))
 
 
-class Client:
+class _View:
+    """The algorithm's parameters and what is sent or kept, by name."""
+
+    def _take(self, world: World, more: Mapping[str, Any]) -> None:
+        self._world = world
+        vars(self).update({name: world.number(value) for name, value in world.case.parameters.items()} | dict(more))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name} is not a value of a {type(self).__name__.lower()} here")
+
+    @property
+    def at(self) -> Self:
+        """All of this at once."""
+        return self
+
+
+class Client(_View):
     """Client i in round t, as `client_step` sees it.
 
     Attributes
@@ -85,7 +99,7 @@ class Client:
         self, world: World, i: int, t: int, x: Vector, broadcast: Mapping[str, Any], state: dict[str, Any]
     ) -> None:
         case = world.case
-        self._world, self._data, self._past, self._calls = world, case.data(t, i), case.past[i], 0
+        self._data, self._past, self._calls = case.data(t, i), case.past[i], 0
         self.points: list[Vector] = []
         self.x, self.client, self.t, self.N, self.state = x, i, t, case.clients, state
         self.n, self.steps, self.order = len(self._data), case.steps[i], list(case.orders[t][i])
@@ -93,18 +107,7 @@ class Client:
         self.memory_order = [(j + 1) % len(self._past) for j in self.order]
         self.lr, self.start = world.number(case.lr), world.vector(case.start)
         self.data, self.memory = world.arrays(self._data), world.arrays(self._past)
-        for name, value in case.parameters.items():
-            setattr(self, name, world.number(value))
-        for name, value in broadcast.items():
-            setattr(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{name} is not a value of a client here")
-
-    @property
-    def at(self) -> Client:
-        """All of this at once."""
-        return self
+        self._take(world, broadcast)
 
     @property
     def weight(self) -> Any:
@@ -160,7 +163,7 @@ class Client:
         return self._world.component(self._past, j, self._seen(x))
 
 
-class Server:
+class Server(_View):
     """The server in round t, as `server_step` sees it, after its clients returned.
 
     Attributes
@@ -192,28 +195,17 @@ class Server:
         state: dict[str, Any],
     ) -> None:
         case = world.case
-        self._world, self.views = world, clients
+        self.views = clients
         self.x, self.received, self.t, self.state, self.N = x, received, t, state, case.clients
         self.lr = world.number(case.lr)
         self.steps = list(case.steps)
-        for name, value in case.parameters.items():
-            setattr(self, name, world.number(value))
-        for name, value in kept.items():
-            setattr(self, name, value)
+        self._take(world, kept)
         #: For `round_step` alone: the clients' own values and gradients.
         self.clients: list[Client] = []
         for name in {name for one in received for name in one} - {"x_i"}:
             setattr(self, name, [one[name] for one in received if name in one])
         self.models = [one["x_i"] for one in received if "x_i" in one]
         self.deltas = [model - x for model in self.models]
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{name} is not a value of the server here")
-
-    @property
-    def at(self) -> Server:
-        """All of this at once."""
-        return self
 
     @property
     def weights(self) -> list[Any]:

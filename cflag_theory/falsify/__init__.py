@@ -1,7 +1,5 @@
 """Claims of the user: exact algebra tries to decide them, and a search looks for small rational counterexamples."""
 
-from __future__ import annotations
-
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(
@@ -11,11 +9,10 @@ __getattr__, __all__ = names(
         "decisions.decision": "Decision",
         "finding": "Finding",
         "ranges": "Range",
-        "decisions.auditing": "audit",
         "decisions.deciding": "decide prove",
         "falsifying": "falsify",
         "search.families": "quadratics ridges",
-        "decisions.repairs": "repair",
+        "decisions.repairs": "audit repair",
         "saving": "replay",
         "vector_terms.words": "dot draws function index least mean norm norm2 sequence sum_over vector vectors",
     },

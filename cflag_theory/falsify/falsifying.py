@@ -1,7 +1,5 @@
 """`falsify`: exact algebra, then a directed search, then shrinking."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -36,6 +34,7 @@ from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.guard import OutOfTime
 from cflag_theory.falsify.vector_terms.instances import instances
+from cflag_theory.public import Count, Whole, taking
 
 BUDGET = 3000
 #: Seconds that one evaluation may take, and that algebra may take.
@@ -48,11 +47,12 @@ _COMPARED = 6
 NOT_ASKED = "algebra: it was not asked"
 
 
+@taking
 def falsify(
     conjecture: Conjecture,
     *,
-    budget: int = BUDGET,
-    seed: int = 0,
+    budget: Count = BUDGET,
+    seed: Whole = 0,
     seconds: float = SECONDS,
     algebra: bool = True,
     search: bool = True,
@@ -94,11 +94,6 @@ def falsify(
     InconsistentEvidence
         A proof and an exact counterexample contradict each other.
     """
-    if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
-    for name, number, least in (("budget", budget, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise InvalidInput(f"{name} is {number!r}: use an integer of at least {least}")
     if not seconds > 0:
         raise InvalidInput(f"seconds is {seconds!r}: use a positive number")
     if conjecture.exists:

@@ -1,15 +1,22 @@
 """The result of a search: refuted, proved or not broken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
 
-REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
+REFUTED, PROVED, NOT_BROKEN = ("refuted", "proved", "not broken")
+
+
+def plain_fields(record: Any, without: str = "") -> dict[str, Any]:
+    """The fields of a record but some: tuples as lists, mappings as dictionaries, all else as it is."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+
+    return {one.name: plain(getattr(record, one.name)) for one in fields(record) if one.name not in without.split()}
 
 
 class NoCase(InvalidInput):
@@ -18,66 +25,46 @@ class NoCase(InvalidInput):
 
 @dataclass(frozen=True, repr=False)
 class Finding(Shown):
-    """The result of `falsify`.
+    """The result of `falsify`."""
 
-    Attributes
-    ----------
-    name, relation : str
-        The conjecture's.
-    status : str
-        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values
-        (see `scope`).
-        "not broken": no counterexample was found, which proves nothing.
-    ranges : mapping of str to str
-        The variables and their ranges.
-    given : tuple of str
-        The further hypotheses.
-    engines : tuple of str
-        Of a proof: "sympy", "z3", or "enumeration" where all cases of a finite range were evaluated exactly.
-    found_by : str
-        Of a counterexample: "algebra", "corners", "hypothesis", "optimisation" or "enumeration".
-    case, left, right : mapping, str, str
-        The counterexample, shrunk, and both sides at it.
-    largest_ratio : float or None
-        The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
-    worst : mapping
-        Where.
-    cases, feasible, exact_cases, exact_feasible : int
-        Cases evaluated on floats, how many satisfy the hypotheses, and the same in exact arithmetic.
-    not_covered : tuple of str
-        What the search did not cover.
-    interrupted : bool
-        Whether it was stopped before its budget was spent.
-    out_of_time : bool
-        Whether an evaluation that runs none of the user's code took longer than it may: the search ended there.
-    sides : tuple of str
-        Both sides as they were read; "left" and "right" for Python functions.
-    written : bool
-        Whether a side is a sympy expression.
-    """
-
+    #: The conjecture's.
     name: str
     relation: str
+    #: "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values (see
+    #: `scope`). "not broken": no counterexample was found, which proves nothing.
     status: str
+    #: The variables and their ranges.
     ranges: Mapping[str, str]
+    #: The further hypotheses.
     given: tuple[str, ...]
     seed: int
     budget: int
+    #: Of a proof: "sympy", "z3", or "enumeration" where all cases of a finite range were evaluated exactly.
     engines: tuple[str, ...] = ()
+    #: Of a counterexample: "algebra", "corners", "hypothesis", "optimisation" or "enumeration".
     found_by: str = ""
+    #: The counterexample, shrunk, and both sides at it.
     case: Mapping[str, Any] = field(default_factory=dict)
     left: str = ""
     right: str = ""
+    #: The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
     largest_ratio: float | None = None
+    #: Where.
     worst: Mapping[str, Any] = field(default_factory=dict)
+    #: Cases evaluated on floats, how many satisfy the hypotheses, and the same in exact arithmetic.
     cases: int = 0
     feasible: int = 0
     exact_cases: int = 0
     exact_feasible: int = 0
+    #: What the search did not cover.
     not_covered: tuple[str, ...] = ()
+    #: Whether it was stopped before its budget was spent.
     interrupted: bool = False
+    #: Whether an evaluation that runs none of the user's code took longer than it may: the search ended there.
     out_of_time: bool = False
+    #: Both sides as they were read; "left" and "right" for Python functions.
     sides: tuple[str, str] = ("left", "right")
+    #: Whether a side is a sympy expression.
     written: bool = False
 
     @property
@@ -107,25 +94,7 @@ class Finding(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "relation": self.relation,
-            "claim": self.claim,
-            "status": self.status,
-            "ranges": dict(self.ranges),
-            "given": list(self.given),
-            "seed": self.seed,
-            "budget": self.budget,
-            "engines": list(self.engines),
-            "found_by": self.found_by or None,
-            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
-            if self.refuted
-            else None,
-            "largest_ratio": self.largest_ratio,
-            "worst": dict(self.worst) or None,
-            "cases": self.cases,
-            "feasible": self.feasible,
-            "exact_cases": self.exact_cases,
-            "not_covered": list(self.not_covered),
-            "interrupted": self.interrupted,
-        }
+        found = plain_fields(self, "case left right exact_feasible out_of_time sides written")
+        against = {"values": dict(self.case), "left": self.left, "right": self.right} if self.refuted else None
+        found |= {"claim": self.claim, "counterexample": against}
+        return found | {name: found[name] or None for name in ("found_by", "worst")}

@@ -1,7 +1,6 @@
-"""Counterexamples as small files, and their replay: both sides computed again, in exact arithmetic."""
+"""A user's file of claims, run once; counterexamples as small files, and their exact replay."""
 
-from __future__ import annotations
-
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -9,17 +8,67 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.claim_file import digest, read_claims
-from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.conjecture import Conjecture, stated
 from cflag_theory.falsify.falsifying import SECONDS
-from cflag_theory.falsify.finding import Finding
+from cflag_theory.falsify.finding import Finding, plain_fields
+from cflag_theory.falsify.held import Home
 from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
+from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, own_folder, write_text
+from cflag_theory.outside.python_files import content_of
 from cflag_theory.public import Rule, one_of
 from cflag_theory.reading import TABLE, WORD, Form, read_json, unfit
+
+#: Seconds that a page may take to read.
+_READING = 60.0
+
+
+def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
+    """The conjectures of a Python file, alone or in lists, or the claims of a page, in the order of the file."""
+    path = Path(file)
+    if path.suffix == ".page":
+        return of_page(path)
+    found = Home(path, seconds).claims()
+    if not found:
+        raise InvalidInput(f"{path} holds no Conjecture: assign one at module level, such as claim = Conjecture(...)")
+    names = [as_file_name(one.name).lower() for one in found]
+    twice = next((one.name for one, name in zip(found, names, strict=True) if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"{path} holds two conjectures of the name {twice!r}, of which letters and digits count: rename one"
+        )
+    return found
+
+
+def pages_of(path: Path | str) -> Folder:
+    """The claims of a page or a folder; as what a user's file runs, reading ends after a time."""
+    try:
+        with time_limit(_READING):
+            return read_folder(path)
+    except TimeUp:
+        raise InvalidInput(f"{path} takes more than {_READING:g} s to read: see what is long in it") from None
+
+
+def of_page(path: Path) -> list[Conjecture]:
+    """What a page says, as conjectures: "id", or "id.part" where a claim has several parts."""
+    claims = pages_of(path).claims
+    parts = [
+        (f"{id}.{part.key}" if len(one.parts) > 1 else id, part) for id, one in claims.items() for part in one.parts
+    ]
+    found: list[Conjecture] = [stated(name, part.printed) for name, part in parts if part.printed.relation is not None]
+    if not found:
+        raise InvalidInput(f"{path} says no relation that could be decided: write a claim with a line 'say'")
+    return found
+
+
+def digest(path: Path) -> str:
+    """A hash of a file: whether a claim is still the one that was refuted."""
+    return hashlib.sha256(content_of(path, "give a Python file that holds a Conjecture")).hexdigest()[:16]
+
 
 _KIND = "counterexample of cflag decide, version 1"
 # No character that ends a path, rules a terminal or cannot be written.
@@ -30,20 +79,8 @@ _FORM |= dict.fromkeys(("relation", "left", "right"), WORD)
 
 @dataclass(frozen=True)
 class Replay:
-    """A saved counterexample, evaluated again.
-
-    Attributes
-    ----------
-    name, relation : str
-        The claim's.
-    values : mapping
-        The case.
-    left, right : str
-        Both sides, as they came out now.
-    broken : bool
-        Whether the case refutes the claim as it is now.
-    changed : bool
-        Whether the claim's file is another than the one that the counterexample was made from.
+    """A saved counterexample, evaluated again: both sides, as they came out now, and whether the case refutes the claim
+    as it is now (`broken`). `changed`: the claim's file is another than the one that the counterexample was made from.
     """
 
     name: str
@@ -56,25 +93,12 @@ class Replay:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "relation": self.relation,
-            "values": dict(self.values),
-            "left": self.left,
-            "right": self.right,
-            "broken": self.broken,
-            "changed": self.changed,
-        }
+        return plain_fields(self)
 
 
 def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> Path:
-    """Write the counterexample of a finding as JSON; returns the file.
-
-    Parameters
-    ----------
-    claim : path or str, optional
-        The Python file of the conjecture, or what else names it, such as an id of the ledger. Without it, a replay
-        needs the conjecture.
+    """Write the counterexample of a finding as JSON; returns the file. `claim` is the Python file of the conjecture, or
+    what else names it, such as an id of the ledger; without it, a replay needs the conjecture.
     """
     if not finding.refuted:
         raise InvalidInput(f"{finding.name} was not refuted, there is no counterexample to save: look at its status")

@@ -256,12 +256,8 @@ def _related(left: Any, op: str, right: Any) -> Any:
 
 
 def traced(function: Callable[..., Any], symbols: Mapping[str, sp.Symbol]) -> Any:
-    """What a function makes of symbols.
-
-    Raises
-    ------
-    NotAlgebra
-        It asks for what formulas do not have, or may change between calls.
+    """What a function makes of symbols. NotAlgebra where it asks for what formulas do not have, or may change between
+    calls.
     """
     if (asked := asks_for_more(function)) is not None:
         raise NotAlgebra(f"it uses {asked}, which may tell a formula from a number, or change between calls")

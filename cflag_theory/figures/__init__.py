@@ -1,7 +1,5 @@
 """Pictures: results in, a `Picture` out, which is a figure that notebooks show. Nothing here computes a result."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
@@ -11,16 +9,12 @@ _load, __all__ = names(
     __name__,
     {
         "rate": "rate_details_figure rate_figure",
-        "rate_family": "rate_family_figure",
-        "cfl_rate": "cfl_rate_figure nqm_figure",
-        "ledger": "drift_figure floors_figure expectation_figure",
-        "adaptive_rates": "adaptive_rates_figure",
+        "cfl_rate": "cfl_rate_figure nqm_figure rate_family_figure",
         "bridge": "bridge_accuracy_figure bridge_gamma_figure bridge_levels_figure bridge_rounds_figure",
-        "forgetting": "forgetting_figure tasks_figure",
+        "forgetting": "adaptive_rates_figure forgetting_figure tasks_figure",
         "style": "Picture save",
-        "sharp": "sharp_figure",
-        "worst_case": "published_figure sharp_plane_figure worst_case_figure",
-        "step_sizes": "step_sizes_figure",
+        "worst_case": "drift_figure expectation_figure floors_figure published_figure sharp_figure sharp_plane_figure "
+        "step_sizes_figure worst_case_figure",
         "sweep": "curves_figure map_figure series_figure",
     },
 )

@@ -1,7 +1,5 @@
 """A rate study: in one panel what is measured, the bounds and the slopes -1/2 and -1; and every quantity apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,22 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from cflag_theory.figures.style import (
-    BOUND,
-    MEASURED,
-    REFERENCE,
-    SECOND,
-    Picture,
-    crossing,
-    house_style,
-    log_numbers,
-    message,
-    name_ends,
-    name_line,
-    plain_all,
-    subtitle,
-    typeset,
-)
+from cflag_theory.figures import style
 
 _Floats = NDArray[np.float64]
 #: Of a study's bounds on min ||grad f||^2, the paper's and ours: the first of these that has values.
@@ -40,7 +23,7 @@ WORDS = {
 }
 
 
-def rate_figure(studies: Any) -> Picture:
+def rate_figure(studies: Any) -> style.Picture:
     """One panel a study: min_t mean ||grad f||^2 with its band, the paper's bound, ours, and two slopes.
 
     The title is the finding, computed from the numbers. A bound that is proved for the setting is a solid line, any
@@ -51,9 +34,9 @@ def rate_figure(studies: Any) -> Picture:
     studies : Rate, mapping, or sequence of either
         Mappings as `studies.rates.results.Rate.to_json` gives them.
     """
-    found = plain_all(studies)
-    with house_style():
-        figure = Picture(figsize=(6.4, 5.2 * len(found)), layout="constrained")
+    found = style.plain_all(studies)
+    with style.house_style():
+        figure = style.Picture(figsize=(6.4, 5.2 * len(found)), layout="constrained")
         panels = [
             _panel(axes, study)
             for axes, study in zip(figure.subplots(len(found), 1, squeeze=False)[:, 0], found, strict=True)
@@ -62,10 +45,10 @@ def rate_figure(studies: Any) -> Picture:
         # Names stand where the layout has put the axes.
         figure.draw_without_rendering()
         for axes, names in zip(figure.axes, panels, strict=True):
-            name_ends(axes, names)
+            style.name_ends(axes, names)
             for line in axes.lines:
                 if str(line.get_label()).startswith("Slope"):
-                    name_line(axes, line, str(line.get_label()))
+                    style.name_line(axes, line, str(line.get_label()))
     return figure
 
 
@@ -80,7 +63,7 @@ def finding(study: Mapping[str, Any]) -> str:
     if bound is not None:
         # Only where the whole band lies above.
         lows = [one and one[0] for one in curve["band"]]
-        said += crossing("the printed bound", study["horizons"], lows, bound["values"])
+        said += style.crossing("the printed bound", study["horizons"], lows, bound["values"])
     return "; ".join(said)
 
 
@@ -120,11 +103,11 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
     measured = numbers(curve["min_mean"])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    band(axes, T, curve["band"], MEASURED)
-    axes.plot(T, measured, "o-", color=MEASURED, markersize=4.5, linewidth=2, label="Measured", zorder=3)
-    names = [(measured[-1], "Measured, 95% band", MEASURED)]
+    band(axes, T, curve["band"], style.MEASURED)
+    axes.plot(T, measured, "o-", color=style.MEASURED, markersize=4.5, linewidth=2, label="Measured", zorder=3)
+    names = [(measured[-1], "Measured, 95% band", style.MEASURED)]
     # Where both coincide, both are seen.
-    for whose, claims, colour, width in (("Paper", PAPER, BOUND, 2.6), ("Ours", OURS, SECOND, 1.4)):
+    for whose, claims, colour, width in (("Paper", PAPER, style.BOUND, 2.6), ("Ours", OURS, style.SECOND, 1.4)):
         bound = chosen(study, claims)
         if bound is None:
             continue
@@ -135,10 +118,10 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
     if study.get("exact"):
         least = numbers(study["exact"]["least"])
         axes.plot(T, least, "+", color="black", markersize=9, label="Closed form", zorder=4)
-        names[0] = (measured[-1], "Measured; + closed form", MEASURED)
+        names[0] = (measured[-1], "Measured; + closed form", style.MEASURED)
     _slopes(axes, T, measured, study)
-    message(axes, finding(study), 56, pad=40)
-    subtitle(axes, f"{typeset(_short(study['title'], 70))}\n{law(study)}")
+    style.message(axes, finding(study), 56, pad=40)
+    style.subtitle(axes, f"{style.typeset(_short(study['title'], 70))}\n{law(study)}")
     own = study.get("objective", "f")
     whose = {"f": "past task", "g": "current task, all that it sees"}[own]
     axes.set(xlabel="Rounds $T$", ylabel=rf"$\min_t$ mean $\|\nabla {own}(x_t)\|^2$, {whose}")
@@ -158,7 +141,7 @@ def _slopes(axes: Axes, T: _Floats, measured: _Floats, study: Mapping[str, Any])
     start = measured[first] / 1.6
     for power, words in ((-0.5, "-1/2"), (-1.0, "-1")):
         line = start * (T[first:] / T[first]) ** power
-        axes.plot(T[first:], line, ":", color=REFERENCE, linewidth=1.1, label=f"Slope {words}", zorder=1)
+        axes.plot(T[first:], line, ":", color=style.REFERENCE, linewidth=1.1, label=f"Slope {words}", zorder=1)
     low = min(limits[0], start * (T[-1] / T[first]) ** -0.75)
     axes.set_ylim(low, limits[1])
 
@@ -238,14 +221,14 @@ def law(study: Mapping[str, Any]) -> str:
 
 _THIRD = "#CC79A7"
 _GRADIENTS = {
-    "f": (r"$\|\nabla f\|^2$", MEASURED),
-    "g": (r"$\|\nabla g\|^2$", SECOND),
+    "f": (r"$\|\nabla f\|^2$", style.MEASURED),
+    "g": (r"$\|\nabla g\|^2$", style.SECOND),
     "h": (r"$\|\nabla\tilde h\|^2$", _THIRD),
 }
 _Names = list[tuple[float, str, str]]
 
 
-def rate_details_figure(studies: Any) -> Picture:
+def rate_details_figure(studies: Any) -> style.Picture:
     """For each study the gradients of the current task and of both tasks, and below them bounds over measurements.
 
     A bound that is proved for the setting is a solid line, any other is dashed; its colour is that of the gradient that
@@ -256,16 +239,16 @@ def rate_details_figure(studies: Any) -> Picture:
     studies : Rate, mapping, or sequence of either
         Mappings as `studies.rates.results.Rate.to_json` gives them.
     """
-    found = plain_all(studies)
-    with house_style():
-        figure = Picture(figsize=(6.4, 7.6 * len(found)), layout="constrained")
+    found = style.plain_all(studies)
+    with style.house_style():
+        figure = style.Picture(figsize=(6.4, 7.6 * len(found)), layout="constrained")
         axes = figure.subplots(2 * len(found), 1)
         names = []
         for above, below, study in zip(axes[::2], axes[1::2], found, strict=True):
             names += [(above, _gradients(above, study)), (below, _quotients(below, study))]
         figure.draw_without_rendering()
         for place, written in names:
-            name_ends(place, written)
+            style.name_ends(place, written)
     return figure
 
 
@@ -286,8 +269,8 @@ def _gradients(axes: Axes, study: Mapping[str, Any]) -> _Names:
     axes.set_xscale("log", base=2)
     if any(np.isfinite(line.get_ydata()).any() for line in axes.lines):
         axes.set_yscale("log")
-        log_numbers(axes)
-    message(axes, f"{study['title']}: {'; '.join(said)}", 56)
+        style.log_numbers(axes)
+    style.message(axes, f"{study['title']}: {'; '.join(said)}", 56)
     axes.set_ylabel("$\\min_t$ mean; dotted: mean over $t$")
     return names
 
@@ -315,14 +298,14 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
             # Bounds that are not positive have no logarithm; the title counts them.
             quotient[~(np.isfinite(quotient) & (quotient > 0))] = np.nan
             seen = any(bound is one for one in told)
-            colour, width = (own, 1.6) if seen else (REFERENCE, 0.9)
+            colour, width = (own, 1.6) if seen else (style.REFERENCE, 0.9)
             axes.plot(T, quotient, _line(bound), marker=".", color=colour, linewidth=width, label=bound["claim"])
             if seen:
                 names.append((last(quotient), f"{named(bound)}, {symbol}", colour))
-    axes.axhline(1.0, color=REFERENCE, linewidth=1)
+    axes.axhline(1.0, color=style.REFERENCE, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set(xlabel="Rounds $T$", ylabel="Bound / measured\nDashed: not proved here; grey: others")
-    message(axes, _below_one(drawn), 56)
+    style.message(axes, _below_one(drawn), 56)
     if any((one > 0).any() for one in drawn):
         axes.set_yscale("log")
         # Equalities stay on the line at 1: their rounding is not blown up to the height of the panel.

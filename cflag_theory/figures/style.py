@@ -1,7 +1,5 @@
 """The style of all figures, labels that do not collide, and writing figures to files."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import io
@@ -218,14 +216,8 @@ def crossing(name: str, T: Sequence[int], values: Sequence[Any], bound: Sequence
 
 
 def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 10) -> None:
-    """Write each name to the right of the axes at the height of its value, moved no more than keeps them apart.
-
-    Call it when the limits of the axes are final.
-
-    Parameters
-    ----------
-    names : sequence of (value, words, colour)
-        Values that are not finite are left out.
+    """Write each name, (value, words, colour), to the right of the axes at the height of its value, moved no more than
+    keeps them apart; values that are not finite are left out. Call it when the limits of the axes are final.
     """
     transform = axes.transScale + axes.transLimits
     x = axes.get_xlim()[1]
@@ -274,12 +266,8 @@ def name_line(axes: Axes, line: Line2D, words: str, *, at: float = 0.62) -> None
 
 
 def apart(places: Sequence[float], need: Sequence[float]) -> list[float]:
-    """Increasing places, moved as little as keeps neighbours apart: those that touch share the shift.
-
-    Parameters
-    ----------
-    places, need : sequences of float
-        Where each wants its middle, and how much room it takes.
+    """Increasing places, moved as little as keeps neighbours apart, each of which `need`s so much room: those that
+    touch share the shift.
     """
     # A group of touching entries: where its middle wants to be, and the entries.
     groups: list[tuple[float, list[int]]] = []

@@ -1,7 +1,5 @@
 """Results of sweeps: a quantity against a coordinate, curves along rounds, and a map over two coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,25 +7,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
-from cflag_theory.figures.style import (
-    BOUND,
-    MEASURED,
-    REFERENCE,
-    SECOND,
-    Picture,
-    house_style,
-    name_ends,
-    name_line,
-    typeset,
-)
+from cflag_theory.figures import style
 
-_COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+_COLORS = (style.MEASURED, style.BOUND, style.SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Three kinds with eight colours: 24 looks, and neighbours that coincide still show.
 _LINES = ("-", "--", ":")
 _MARKERS = "os^Dv<>p"
 
 
-def series_figure(data: Mapping[str, Any]) -> Picture:
+def series_figure(data: Mapping[str, Any]) -> style.Picture:
     """Mean and band of a quantity against a numeric coordinate, one line a group; slopes -1/2 and -1 against T.
 
     Parameters
@@ -36,7 +24,7 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
         As `studies.sweeps.series.series` gives it: "x", "y" (names), and "groups", each with "label", "x", "mean",
         "low", "high", "diverged" and "slope".
     """
-    with house_style():
+    with style.house_style():
         figure, axes = _one_panel(data["groups"])
         names: list[tuple[float, str, str]] = []
         for number, group in enumerate(data["groups"]):
@@ -55,14 +43,14 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
         axes.set(xlabel=_name(data["x"]), ylabel=f"{_name(data['y'])}, mean and 95% band")
         _titled(axes, data["title"], _lowest(data["groups"]))
         figure.draw_without_rendering()
-        name_ends(axes, names)
+        style.name_ends(axes, names)
         for guide in axes.lines:
             if str(guide.get_label()).startswith("Slope -"):
-                name_line(axes, guide, str(guide.get_label()))
+                style.name_line(axes, guide, str(guide.get_label()))
     return figure
 
 
-def curves_figure(data: Mapping[str, Any]) -> Picture:
+def curves_figure(data: Mapping[str, Any]) -> style.Picture:
     """Mean and band of a recorded column along rounds, one line a group.
 
     Parameters
@@ -71,7 +59,7 @@ def curves_figure(data: Mapping[str, Any]) -> Picture:
         As `studies.sweeps.series.curves` gives it: "y", and "groups", each with "label", "x" (rounds), "mean", "low",
         "high" and "diverged".
     """
-    with house_style():
+    with style.house_style():
         figure, axes = _one_panel(data["groups"])
         names: list[tuple[float, str, str]] = []
         for number, group in enumerate(data["groups"]):
@@ -85,11 +73,11 @@ def curves_figure(data: Mapping[str, Any]) -> Picture:
         axes.set(xlabel="Round $t$", ylabel=f"{_name(data['y'])}, mean and 95% band")
         _titled(axes, data["title"], _lowest(data["groups"]))
         figure.draw_without_rendering()
-        name_ends(axes, names)
+        style.name_ends(axes, names)
     return figure
 
 
-def map_figure(data: Mapping[str, Any]) -> Picture:
+def map_figure(data: Mapping[str, Any]) -> style.Picture:
     """Mean of a quantity over two coordinates, a colour a cell; cells in which a run diverged are crossed out.
 
     Parameters
@@ -99,29 +87,29 @@ def map_figure(data: Mapping[str, Any]) -> Picture:
         columns; NaN where nothing is) and "diverged" (rows, columns; counts).
     """
     mean, diverged = np.asarray(data["mean"], dtype=float), np.asarray(data["diverged"])
-    with house_style():
+    with style.house_style():
         size = (2.4 + 0.75 * len(data["columns"]), 1.8 + 0.5 * len(data["rows"]))
-        figure = Picture(figsize=(max(size[0], 4.4), max(size[1], 3.0)), layout="constrained")
+        figure = style.Picture(figsize=(max(size[0], 4.4), max(size[1], 3.0)), layout="constrained")
         axes = figure.subplots()
         axes.grid(False)
         positive = mean[np.isfinite(mean)]
         scale = LogNorm if positive.size and (positive > 0).all() else Normalize
         drawn = axes.pcolormesh(mean, norm=scale(), cmap="viridis", edgecolors="white", linewidth=0.5)
         rows, columns = np.nonzero(diverged)
-        axes.plot(columns + 0.5, rows + 0.5, "x", color=BOUND, markersize=9, markeredgewidth=2)
+        axes.plot(columns + 0.5, rows + 0.5, "x", color=style.BOUND, markersize=9, markeredgewidth=2)
         axes.set_xticks(np.arange(len(data["columns"])) + 0.5, data["columns"], rotation=35, ha="right")
         axes.set_yticks(np.arange(len(data["rows"])) + 0.5, data["rows"])
-        axes.set(xlabel=_name(data["x"]), ylabel=_name(data["by"]), title=typeset(data["title"]))
+        axes.set(xlabel=_name(data["x"]), ylabel=_name(data["by"]), title=style.typeset(data["title"]))
         figure.colorbar(drawn, ax=axes, label=f"Mean of {_name(data['y'])}")
         if rows.size:
             figure.supxlabel("Crossed out: at least one run diverged; the mean is over the others", fontsize=8)
     return figure
 
 
-def _one_panel(groups: Any) -> tuple[Picture, Axes]:
+def _one_panel(groups: Any) -> tuple[style.Picture, Axes]:
     """A panel of the same size whatever the names beside it need."""
     longest = max(len(group["label"]) for group in groups)
-    figure = Picture(figsize=(6.6 + 0.07 * longest, max(4.2, 0.6 + 0.2 * len(groups))), layout="constrained")
+    figure = style.Picture(figsize=(6.6 + 0.07 * longest, max(4.2, 0.6 + 0.2 * len(groups))), layout="constrained")
     return figure, figure.subplots()
 
 
@@ -170,13 +158,13 @@ def _reference_slopes(axes: Axes, groups: Any) -> None:
     T = np.array(first["x"], dtype=float)
     for power, words, line in ((-0.5, "-1/2", (0, (5, 2))), (-1.0, "-1", (0, (5, 2, 1, 2)))):
         values = first["mean"][0] * (T / T[0]) ** power
-        axes.plot(T, values, linestyle=line, color=REFERENCE, linewidth=1, label=f"Slope {words}", zorder=0)
+        axes.plot(T, values, linestyle=line, color=style.REFERENCE, linewidth=1, label=f"Slope {words}", zorder=0)
     axes.set_ylim(limits)
 
 
 def _titled(axes: Axes, title: str, finding: str) -> None:
     """The finding, and below it what was run."""
-    axes.set_title("\n".join(typeset(one) for one in (finding, title) if one), loc="left", fontsize=10.5)
+    axes.set_title("\n".join(style.typeset(one) for one in (finding, title) if one), loc="left", fontsize=10.5)
 
 
 def _lowest(groups: Any) -> str:

@@ -8,22 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from cflag_theory import kernels
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels import (
-    Algorithm,
-    Memory,
-    Problem,
-    RoundWeights,
-    algorithm,
-    class_balanced,
-    default_memory,
-    everything,
-    load_data,
-    make_problem,
-    rotation_bias,
-    sign_bias,
-    uniform,
-)
 from cflag_theory.kernels.problems.by_name import constructor
 
 if TYPE_CHECKING:
@@ -64,18 +50,9 @@ def classes(words: str, what: str, data: str) -> tuple[int | str, ...]:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a data file are, and which loss they make, as the command line has it.
-
-    Attributes
-    ----------
-    label_column, task_column, client_column : str, optional
-        Names of columns of a table, or of arrays of an npz file.
-    positive : str, optional
-        Labels with target +1, such as "1,3".
-    potential, features, missing, scale
-        As `load_data` takes them.
-    read : tuple of str
-        What else says how a table is read, KEY=VALUE, such as "delimiter=;".
+    """What the columns of a data file are, and which loss they make, as the command line has it. Labels of `positive`,
+    such as "1,3", have target +1; `read` is what else says how a table is read, KEY=VALUE, such as "delimiter=;"; the
+    rest is as `load_data` takes it.
     """
 
     label_column: str | None = None
@@ -115,7 +92,7 @@ def read_problem(
     current_classes: str | None = None,
     columns: Columns = NO_COLUMNS,
     seed: int = 0,
-) -> Problem:
+) -> kernels.Problem:
     """The problem that the options name: real data if `data` is given, else a synthetic one with its dials."""
     if data is not None:
         if dials:
@@ -125,10 +102,10 @@ def read_problem(
                 f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"
             )
         split = data_split(data, clients, zeta, past_classes, current_classes, columns)
-        return load_data(data, seed=seed, **split)
+        return kernels.load_data(data, seed=seed, **split)
     require_data(clients, zeta, past_classes, current_classes, columns)
     seeded = {"seed": seed} if "seed" in inspect.signature(constructor(problem)).parameters else {}
-    return make_problem(problem, **{**seeded, **read_dials(dials)})
+    return kernels.make_problem(problem, **{**seeded, **read_dials(dials)})
 
 
 def data_split(
@@ -164,7 +141,7 @@ def read_dials(words: Sequence[str]) -> dict[str, Any]:
     return dict(_setting("dial", dial, "conflict=0.5") for dial in words)
 
 
-def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
+def read_algorithm(name: str, settings: Sequence[str] = ()) -> kernels.Algorithm:
     """The row of this name, or of FILE.py:name, with fields or settings set: KEY=VALUE.
 
     Round weights are weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
@@ -177,8 +154,8 @@ def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
         for dial in dials:
             if dial not in known:
                 raise InvalidInput(f"round weights have no dial {dial!r} here: use one of {', '.join(known)}")
-        fields["weights"] = RoundWeights(scheme, **dials)
-    return algorithm(name, **fields)
+        fields["weights"] = kernels.RoundWeights(scheme, **dials)
+    return kernels.algorithm(name, **fields)
 
 
 def read_model(dials: Sequence[str], *, K: int, stateless: bool) -> Model:
@@ -207,23 +184,23 @@ def _setting(what: str, words: str, example: str) -> tuple[str, Any]:
     return key, found if type(found) in (bool, int, float, str, type(None)) else value
 
 
-def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> Memory:
+def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> kernels.Memory:
     """The memory that the options name; without a kind, the default one of synthetic or of real data."""
     if kind is None:
         if m is not None:
             raise InvalidInput(f"m = {m} needs a memory whose bias is a dial: add --memory sign or --memory rotation")
         if size is None and not redraw:
-            return uniform(DATA_MEMORY) if data else default_memory()
+            return kernels.uniform(DATA_MEMORY) if data else kernels.default_memory()
         kind = "uniform"
     if kind in ("sign", "rotation"):
         if m is None or size is not None:
             raise InvalidInput(f"memory {kind!r} is set by m alone: give --m and no --memory-size")
-        return sign_bias(m=m, redraw=redraw) if kind == "sign" else rotation_bias(m=m)
+        return kernels.sign_bias(m=m, redraw=redraw) if kind == "sign" else kernels.rotation_bias(m=m)
     if m is not None:
         raise InvalidInput(f"m = {m} is not a dial of memory {kind!r}: use --memory sign or --memory rotation")
     if kind == "all":
-        return everything()
+        return kernels.everything()
     if kind in ("uniform", "balanced"):
-        kept = size if size is not None else (DATA_MEMORY if data else default_memory().size)
-        return (uniform if kind == "uniform" else class_balanced)(kept, redraw=redraw)
+        kept = size if size is not None else (DATA_MEMORY if data else kernels.default_memory().size)
+        return (kernels.uniform if kind == "uniform" else kernels.class_balanced)(kept, redraw=redraw)
     raise InvalidInput(f"memory {kind!r} is unknown: use all, uniform, balanced, sign or rotation")

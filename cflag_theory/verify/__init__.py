@@ -3,8 +3,6 @@
 Public names of `falsify`, `studies` and the report load from here too.
 """
 
-from __future__ import annotations
-
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

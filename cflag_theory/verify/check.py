@@ -1,7 +1,5 @@
 """A Check: what ties a claim to proofs, exact instances and runs; and the functions that run the ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
@@ -26,18 +24,11 @@ PROVERS = ("coq",)
 
 @dataclass(frozen=True)
 class Check:
-    """How one claim is put to the test.
+    """How one claim is put to the test: `points` are exact instances to replay; `samples`, from (seed, count), values
+    along random runs; None where a statement says nothing about runs.
 
-    Attributes
-    ----------
-    points : callable or None
-        The exact instances to replay.
-    samples : callable or None
-        (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
-    further : callable or None
-        (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
-    along : callable or None
-        (claim, seed, count) to evidence along `count` random runs that values at points cannot express.
+    `further`, from (claim, seed, count), is evidence that is neither: enumerations, recomputed tables, Monte Carlo;
+    `along` is evidence along random runs that values at points cannot express.
     """
 
     points: Callable[[], Iterable[Point]] | None = None
@@ -102,8 +93,7 @@ def _exact(
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":
-        from cflag_theory.verify.directed import directed
-        from cflag_theory.verify.worst_cases import worst_case_evidence
+        from cflag_theory.verify.worst_cases import directed, worst_case_evidence
 
         evidence += directed(subject, seed, count)
         evidence += worst_case_evidence(subject)

@@ -1,7 +1,5 @@
 """Coq as an additional check: proofs and exact instances of the claims, written as lemmas."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

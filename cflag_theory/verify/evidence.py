@@ -1,7 +1,5 @@
 """How evidence is made: proofs examined, exact instances replayed, relations evaluated along runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -178,11 +176,8 @@ def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
     """The first point that satisfies the hypotheses of a statement and not its relation."""
     if statement.relation is None:
         return None
-    return _against(statement.relation, (point for point in points if applies(statement, point)))
-
-
-def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
-    return next((point for point in points if not holds_at(relation, point.exact)), None)
+    valid = (point for point in points if applies(statement, point))
+    return next((point for point in valid if not holds_at(statement.relation, point.exact)), None)
 
 
 def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidence]:

@@ -4,8 +4,6 @@ Every statement is looked at from both sides. The falsifier draws exact instance
 no proof, rules and a certificate are looked for, and count only if the examiner accepts them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,10 +24,10 @@ from cflag_theory.claims.engine.transcript import asked
 from cflag_theory.claims.pages.folder import Folder
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import CflagError, InvalidInput
-from cflag_theory.falsify.claim_file import pages_of
 from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NoCase
+from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
@@ -60,18 +58,11 @@ def verify_folder(
     prover: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[Verdict]:
-    """Decide the claims of a page, or of a folder of pages, in their order.
+    """Decide the claims of a page, which may `use` others beside it, or of a folder of pages, in their order; by
+    default all.
 
-    Certificates that had to be found are kept beside the pages, where that is possible, and checked at every use.
-
-    Parameters
-    ----------
-    path : path or Folder
-        A page, which may `use` others beside it, or a folder of pages; or one of them that is read.
-    ids : sequence of str
-        Claims; by default all.
-    seed, level, jobs, prover, progress
-        As `verify` takes them; level "full" draws more instances.
+    Certificates that had to be found are kept beside the pages, where that is possible, and checked at every use. The
+    rest is as `verify` takes it; level "full" draws more instances.
     """
     check_words(level, prover)
     folder = path if isinstance(path, Folder) else pages_of(path)

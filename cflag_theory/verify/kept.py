@@ -4,8 +4,6 @@ Only evidence is kept; a verdict follows from it anew each time. What is kept is
 with a checksum. `--recheck` recomputes it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -53,14 +51,9 @@ _FRACTION = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
 
 
 class Kept:
-    """The store for this package as it stands; where no folder can be had it is empty and keeps nothing.
-
-    Attributes
-    ----------
-    used : int
-        How many times evidence was taken from it.
-    oldest : float or None
-        When the oldest of that was collected, in seconds since the epoch.
+    """The store for this package as it stands; where no folder can be had it is empty and keeps nothing. `used` counts
+    how many times evidence was taken from it, and `oldest` is when the oldest of that was collected, in seconds since
+    the epoch.
     """
 
     def __init__(self) -> None:

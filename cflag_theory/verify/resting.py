@@ -1,7 +1,5 @@
 """Which false claims a paper builds on, what falls with them, and what stands again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -56,17 +54,7 @@ def stand_ins(id: str, labels: Mapping[str, str], book: Book = BOOK) -> tuple[st
 
 
 def breaks(paper: str, labels: Mapping[str, str], book: Book = BOOK) -> list[Break]:
-    """The false claims of a paper, in its order.
-
-    Parameters
-    ----------
-    paper : str
-        One of `book.papers`.
-    labels : mapping of str to str
-        Verdicts by id; what has none is taken for open.
-    book : Book
-        The ledger, or the pages of a stranger.
-    """
+    """The false claims of a paper of a `book`, in its order. What has no verdict in `labels` is taken for open."""
     among = arrows(paper, book)
     printed = stated(among, book)
     found = []

@@ -1,7 +1,5 @@
 """The hand-written theory: the Coq files of `proofs/`, compiled, and matched with the ledger."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil
@@ -108,13 +106,8 @@ def compile_theory(
     ids: Collection[str] = (), *, progress: Callable[[str], None] = lambda file: None
 ) -> dict[str, Theorem]:
     """Compile what is needed, and ask Coq for the statement and the axioms of every theorem that the ledger names.
-
-    Parameters
-    ----------
-    ids : collection of str
-        The claims that are asked about; by default all. Files that none of their theorems needs are left out.
-    progress : callable
-        Called with the name of each file when it is compiled.
+    Files that no theorem of the claims `ids` needs are left out; `progress` gets the name of each file when it is
+    compiled.
     """
     return _compile(names_for(ids), progress)
 

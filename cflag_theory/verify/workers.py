@@ -1,7 +1,5 @@
 """Worker processes."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os
@@ -44,21 +42,12 @@ def across(
     keys: Sequence[Any] = (),
     done: Callable[[int], None] = lambda place: None,
 ) -> Iterator[Result]:
-    """What a function returns for each call, in order; processes share the calls, from now on.
+    """What a function returns for each call, in order; processes share the calls, from now on. The function is of a
+    module, as are its arguments and results: they go through pickle.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module, as are its arguments and results: they go through pickle.
-    calls : iterable of tuple
-        Arguments.
-    jobs : int, optional
-        Processes; by default all usable cores.
-    keys : sequence, optional
-        What each call is about. A process keeps what it has computed: so later calls about the same go to the same
-        process, if that is not the last one at work, and neighbours to one process.
-    done : callable, optional
-        Told the place of each call that has ended, while results are waited for, in no order.
+    `keys` say what each call is about. A process keeps what it has computed: so later calls about the same go to the
+    same process, if that is not the last one at work, and neighbours to one process. `done` is told the place of each
+    call that has ended, while results are waited for, in no order.
     """
     wanted = list(calls)
     # joblib takes 0.1 s to import, and what is kept needs no process.

@@ -16,8 +16,8 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.claims.uses import arrows, ids
 from cflag_theory.cli import claim_map, errata
 from cflag_theory.cli.documents import LaTeX, Markdown, breakable
-from cflag_theory.cli.formulas import mathml, prose
 from cflag_theory.cli.report import write_report
+from cflag_theory.cli.typeset import mathml, prose
 from cflag_theory.verify.folders import verify_folder
 from cflag_theory.verify.resting import breaks, sentence
 

@@ -13,7 +13,7 @@ import pytest
 
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.falsify import Conjecture, Range
-from cflag_theory.falsify.claim_file import read_claims
+from cflag_theory.falsify.saving import read_claims
 from cflag_theory.reading import read_json, read_text
 
 SMALL = ("simulate", "--beta", "0.01", "--T", "2", "--E", "1")

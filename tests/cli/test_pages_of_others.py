@@ -8,7 +8,7 @@ import pytest
 
 from cflag_theory.claims.engine.claim import statements
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.claim_file import pages_of
+from cflag_theory.falsify.saving import pages_of
 from cflag_theory.verify import verify
 from cflag_theory.verify.folders import drawn, expected, verify_folder
 

@@ -24,13 +24,13 @@ from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.headlines import headlines
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.standing import PREAMBLE
-from cflag_theory.cli.formulas import lines, prose
 from cflag_theory.cli.report import derivation, proved_statements
 from cflag_theory.cli.safe_steps import box
+from cflag_theory.cli.typeset import lines, prose
 from cflag_theory.errors import OutputError
 from cflag_theory.files import MARKER, check_writable, own_folder
 from cflag_theory.kernels import random_separable, uniform
-from cflag_theory.studies.nqm.setting import Setting
+from cflag_theory.studies.nqm.best_rates import Setting
 from cflag_theory.studies.nqm.table3 import nqm_study
 from cflag_theory.studies.rates import floors
 from cflag_theory.studies.rates.cfl import Model, cfl_rate

@@ -13,13 +13,12 @@ from needs import LONG
 
 from cflag_theory.bridge.methods import finetune, flag
 from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Union
-from cflag_theory.bridge.methods.fedavg import FedProx, MimeLite
-from cflag_theory.bridge.methods.finetune import FineTune, Job
+from cflag_theory.bridge.methods.finetune import FedProx, FineTune, Job, MimeLite
 from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.models import rates
+from cflag_theory.bridge.models.compiled import Adam
 from cflag_theory.bridge.models.iag_table import DelayedGradient, KeptRows
 from cflag_theory.bridge.models.rates import Rates
-from cflag_theory.bridge.models.steps import Adam
 from cflag_theory.bridge.settings.options import AVERAGE, LITERAL, MINIBATCH, PLAIN
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.environment import threads

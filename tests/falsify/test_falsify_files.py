@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.claim_file import read_claims
-from cflag_theory.falsify.saving import save
+from cflag_theory.falsify.saving import read_claims, save
 from cflag_theory.verify import Conjecture, Range, falsify, replay
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

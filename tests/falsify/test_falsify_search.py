@@ -14,7 +14,7 @@ from cflag_theory.falsify.proving import Attempt
 from cflag_theory.falsify.search.cases import as_floats, case_at, entries, from_text, inside
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.falsify.search.exact_numbers import exp, sqrt
-from cflag_theory.falsify.search.running import problem_of, run
+from cflag_theory.falsify.search.guard import problem_of, run
 from cflag_theory.kernels import algorithm
 from cflag_theory.verify import Conjecture, Range, falsify, quadratics, ridges
 

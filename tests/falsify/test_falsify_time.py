@@ -7,8 +7,8 @@ import sympy as sp
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import Conjecture, Range, decide, falsify, function, norm2, quantity, vectors
-from cflag_theory.falsify.claim_file import read_claims
 from cflag_theory.falsify.decisions import deciding as vector_claims
+from cflag_theory.falsify.saving import read_claims
 from cflag_theory.falsify.search.guard import OutOfTime, TimeUp, guarded, time_limit
 from cflag_theory.falsify.vector_terms import instances
 

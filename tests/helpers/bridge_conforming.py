@@ -19,9 +19,9 @@ from bridge_clients import Rows, clients_of_rows, linear_model
 from cflag_theory.bridge.methods import finetune
 from cflag_theory.bridge.methods.base import Method, Round, Vectors
 from cflag_theory.bridge.methods.table import make_method
+from cflag_theory.bridge.models.compiled import Step
 from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.models.rows import wide
-from cflag_theory.bridge.models.steps import Step
 from cflag_theory.bridge.settings.evolving import MimeOptions, ProxOptions
 from cflag_theory.bridge.settings.options import (
     ADAM,

@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.verify.instances.drift_rounds import DriftRounds
-from cflag_theory.verify.instances.one_round import expectation, noisy_rounds, of_world
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, expectation, noisy_rounds, of_world
 
 HALF = Fraction(1, 2)
 

@@ -20,9 +20,8 @@ from cflag_theory.claims.engine.printing import to_latex
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import of_part
-from cflag_theory.verify.belonging import fault
 from cflag_theory.verify.evidence import Point, replay
-from cflag_theory.verify.verdict import Evidence, decide
+from cflag_theory.verify.verdict import Evidence, decide, fault
 
 w, q, c, u, x, y, z = sp.symbols("w q c u x y z", real=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)

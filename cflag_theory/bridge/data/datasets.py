@@ -1,7 +1,5 @@
 """Images with labels, by name: digits of scikit-learn, Fashion-MNIST, CIFAR-10, CIFAR-100, TinyImageNet-200."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,29 +18,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Images:
-    """A data set in memory.
-
-    Attributes
-    ----------
-    name : str
-    train_images, test_images : (n, H, W, C) uint8 arrays
-    train_labels, test_labels : (n,) int64 arrays
-        Places in `classes`.
-    classes : tuple of str
-    mean, std : (C,) float64 arrays
-        Of the train images divided by 255, over all their pixels; the std of a constant channel is set to 1.
-    notes : tuple of str
-        In what the files differ from the published data set.
-    """
+    """A data set in memory."""
 
     name: str
+    #: (n, H, W, C) uint8; and (n,) int64, places in `classes`.
     train_images: Pixels
     train_labels: Ints
     test_images: Pixels
     test_labels: Ints
     classes: tuple[str, ...]
+    #: (C,) float64, of the train images divided by 255, over all their pixels; the std of a constant channel is 1.
     mean: Floats
     std: Floats
+    #: In what the files differ from the published data set.
     notes: tuple[str, ...] = ()
 
 

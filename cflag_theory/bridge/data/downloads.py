@@ -5,8 +5,6 @@ CIFAR's sums stand on its page (https://www.cs.toronto.edu/~kriz/cifar.html), th
 loaders of it agree on. A file is fetched beside its place, as NAME.part, from where an earlier call stopped.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import stat
@@ -37,16 +35,8 @@ LOCK = ".cflag-download"
 
 @dataclass(frozen=True)
 class Source:
-    """A file to fetch.
-
-    Attributes
-    ----------
-    url, md5 : str
-        The file takes its name from the end of the address.
-    folder : str
-        Where it lies under the root: as it is, or for an archive the folder that it unpacks to.
-    packed : bool
-        Whether it is an archive, which goes when it is unpacked.
+    """A file to fetch: its name is the end of `url`, and its MD5 sum is known. `folder` is where it lies under the
+    root; of an archive (`packed`), which goes when it is unpacked, the folder that it unpacks to.
     """
 
     url: str

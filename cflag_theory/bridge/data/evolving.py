@@ -15,8 +15,6 @@ that moves on, and back to the start when less than a whole subset is left ("poi
 windows on the client's samples, (1 - overlap) of their size apart, rounded down.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,20 +38,9 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Evolving:
-    """Local data by round.
-
-    Attributes
-    ----------
-    labels : (n,) int array
-        Of the train images.
-    clients, size : int
-        S, and how many samples a client has in a round.
-    zeta : float
-    sequences : tuple of int arrays
-        Of every client all its samples, subset by subset; empty for stateless clients, which draw anew each round.
-    overlap : float
-    visits, split : str
-    seed : int
+    """Local data by round: of S `clients` with `size` samples a round each, whose classes (`labels`) follow Dirichlet's
+    law with `zeta`. `sequences` has all samples of every client, subset by subset; it is empty for stateless clients,
+    which draw anew each round.
     """
 
     labels: Ints
@@ -118,23 +105,12 @@ def evolving(
     stateless: bool = False,
     seed: int,
 ) -> Evolving:
-    """Deal the train images out.
+    """Deal the train images with these labels (n,) out: S `clients` have M `subsets` each, of `size` samples or of as
+    many as there are for all, n // (S M).
 
-    Parameters
-    ----------
-    labels : (n,) int array
-    clients, subsets : int
-        S, and M of each client.
-    size : int, optional
-        Samples of a subset: by default as many as there are for all, n // (S M).
-    zeta, inner : float
-        alpha of the split among clients, and beta of the split of a client's samples, alpha where it is left out.
-    overlap : float
-        In [0, 1).
-    visits, split : str
-    stateless : bool
-        Every client draws its samples from the whole data set, anew in each round.
-    seed : int
+    zeta is alpha of the split among clients, and `inner` beta of the split of a client's samples, alpha where it is
+    left out; `overlap` lies in [0, 1). If `stateless`, every client draws its samples from the whole data set, anew in
+    each round.
     """
     for name, value, known in (("visits", visits, VISITS), ("split", split, SPLITS)):
         if value not in known:

@@ -1,7 +1,5 @@
 """Which data sets and versions a folder has, and whether they are complete."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,20 +15,10 @@ TOLD = 20
 
 @dataclass(frozen=True)
 class Finding:
-    """One data set.
+    """One data set: in which `folder` it lies, and how many images could be read of how many classes with train images.
 
-    Attributes
-    ----------
-    name, version, folder : str
-        As in `load_images`; "python", "binary" or "folders"; where it lies.
-    train, test : int
-        Images that could be read.
-    classes : int
-        Classes with at least one of these train images.
-    differences : tuple of str
-        In what the numbers differ from the published data set.
-    faults : tuple of str
-        One sentence for each missing or damaged file; beyond 20 a last one counts the others.
+    The version is "python", "binary" or "folders"; `differences` say in what the numbers differ from the published data
+    set; `faults` are one sentence for each missing or damaged file, and beyond 20 a last one counts the others.
     """
 
     name: str

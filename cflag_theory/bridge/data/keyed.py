@@ -1,7 +1,5 @@
 """Random numbers as a function of their purpose, independent of earlier draws."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -12,20 +10,12 @@ from cflag_theory.errors import InvalidInput
 
 
 def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random.Generator:
-    """A generator of its own for each (seed, purpose, first, second): NumPy's Philox4x64.
+    """A generator of its own for each (seed, purpose, first, second): NumPy's Philox4x64. The integers lie in [0,
+    2^63).
 
     The key is the seed and 64 bits of the purpose's BLAKE2b hash; `first` and `second` (a task and a client, say) are
     words of the counter, so that no two streams overlap. The bits are Philox's everywhere; what NumPy makes of them (a
     permutation, a Dirichlet draw) may change with its version.
-
-    Parameters
-    ----------
-    seed : int
-        In [0, 2^63).
-    purpose : str
-        What the numbers are for.
-    first, second : int
-        In [0, 2^63).
     """
     counter = np.array([0, 0, first, second], dtype=np.uint64)
     # Philox takes any ISeedSequence; its stub names one class of them.

@@ -12,8 +12,6 @@ Small zeta: each client sees few classes. Large zeta: all see the same mixture. 
 `keyed`), so that the clients of a task do not depend on other tasks, nor a class's samples on other classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,29 +44,12 @@ def partition_task(
     task: int = 0,
     seed: int,
 ) -> tuple[Ints, ...]:
-    """The samples of each client in one task.
+    """The samples of each client in one task: disjoint increasing indices into `labels` (n,), some of them perhaps
+    empty.
 
-    Parameters
-    ----------
-    labels : (n,) int array
-        Of all samples.
-    classes : sequence of int
-        Those of this task; samples of other classes are left out.
-    clients : int
-    zeta : float
-        In (0, 1e12].
-    partition : str
-        One of the three forms above.
-    sizes : sequence of int, optional
-        Only for "client-over-classes": samples of each client, together at most those of the task. By default they are
-        equal and use up the task; where that leaves a remainder, the first clients have one more.
-    task, seed : int
-        They choose the draws.
-
-    Returns
-    -------
-    tuple of `clients` increasing int arrays
-        Disjoint indices into `labels`; some may be empty.
+    Samples of other `classes` are left out. zeta lies in (0, 1e12]. `sizes`, only for "client-over-classes", are
+    samples of each client, together at most those of the task; without them they are equal and use up the task, the
+    first clients having one more where that leaves a remainder. Seed and task choose the draws.
     """
     if partition not in PARTITIONS:
         raise UnknownName(f"partition {partition!r} is unknown: use one of {', '.join(PARTITIONS)}")

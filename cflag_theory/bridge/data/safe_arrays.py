@@ -8,8 +8,6 @@ agrees with the shape. No more text is turned into bytes than the file has, so t
 costs.
 """
 
-from __future__ import annotations
-
 import math
 import pickletools
 import re
@@ -68,16 +66,8 @@ class _Array:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The dictionary in a pickle of protocol 2 to 4: its arrays as arrays, all else as lists, text and numbers.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict
-        Keys as text (Python 2's as Latin-1); the values may be anything of the above, so check them.
+    """The dictionary in a pickle of protocol 2 to 4: its arrays as arrays, all else as lists, text and numbers. Keys
+    are text (Python 2's as Latin-1); the values may be anything of these, so check them.
     """
     try:
         record = _run(read_bytes(path, most=MAX_BYTES))

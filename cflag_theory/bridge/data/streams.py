@@ -1,7 +1,5 @@
 """Tasks x clients: which samples each client trains on in each task, and what it remembers of the tasks before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,26 +23,17 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Stream:
-    """A data set as S tasks for N clients.
+    """A data set as S tasks for N clients."""
 
-    Attributes
-    ----------
-    classes : tuple of S tuples of int
-        The classes of each task; a class's number within its task is its place here.
-    train : [task][client] increasing int arrays
-        Indices into the train images; some may be empty.
-    test : [task] increasing int arrays
-        Indices into the test images: all those of the task's classes.
-    shares : (S, N) float64 array
-        p_i = |C^i| / |C| of each task; 0 for a client without samples in that task.
-    notes : tuple of str
-        What a reader of results should know: clients without samples or with few, and the notes of the images.
-    """
-
+    #: The classes of each task; a class's number within its task is its place here.
     classes: tuple[tuple[int, ...], ...]
+    #: By task and client increasing indices into the train images; some may be empty.
     train: tuple[tuple[Ints, ...], ...]
+    #: By task increasing indices into the test images: all those of the task's classes.
     test: tuple[Ints, ...]
+    #: (S, N): p_i = |C^i| / |C| of each task; 0 for a client without samples in that task.
     shares: Floats
+    #: What a reader of results should know: clients without samples or with few, and the notes of the images.
     notes: tuple[str, ...] = ()
 
     @property

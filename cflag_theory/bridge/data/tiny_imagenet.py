@@ -4,8 +4,6 @@ The labels of `test/` were never published, so `val/` is the test set, as is usu
 sorted WordNet ids. Some images are grey: all become RGB.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,13 +49,8 @@ def place(root: Path) -> Path | None:
 
 
 def read_tiny_imagenet(root: str | Path, *, progress: Progress | None = None) -> Arrays:
-    """TinyImageNet-200 from `root` or its folder `tiny-imagenet-200`.
-
-    Parameters
-    ----------
-    root : str or Path
-    progress : callable, optional
-        Called with the numbers of images decoded and of all images.
+    """TinyImageNet-200 from `root` or its folder `tiny-imagenet-200`; `progress` gets the numbers of images decoded and
+    of all.
     """
     base = as_folder(root)
     folder = place(base)

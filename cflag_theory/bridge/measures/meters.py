@@ -10,8 +10,6 @@ round belongs to that round's minibatches, no one function g has all of them, an
 that never change, is kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -27,12 +25,9 @@ from cflag_theory.kernels import COLUMNS, Status, Trace
 from cflag_theory.kernels.trace.trace import STATE, ratio
 
 #: Beside the columns of a Trace: which task, the mean loss met, mean and client-wise rates, and by client what m_i
-#: of Assumption 2 and r_i^2 of Assumption 3 have to be at least.
+#: of Assumption 2 and r_i^2 of Assumption 3 have to be at least. Where data change by round a run also has, at
+#: x_{t+1}, percent and mean loss on all test images, and the CFL paper's information loss of methods that keep samples.
 MORE = ("task", "loss", "alpha", "beta", "alphas", "client_m", "client_r2")
-#: And where data change from round to round, at x_{t+1}: percent and mean loss on all test images, and the CFL
-#: paper's information loss of methods that keep samples.
-EVALUATED = ("test_accuracy", "test_loss", "information_loss")
-BY_CLIENT = ("Lambda", "alphas", "client_m", "client_r2")
 #: Columns of a Trace that a run may have.
 MEASURED = (
     "f",
@@ -61,18 +56,8 @@ _OF_PASSES = ("f", "g", "grad_f2", "b2", "B", "m_met", "grad_f_change2", "grad_g
 def row_of(
     task: int, numbers: RoundNumbers, full: Measured | None, *, lr: float, normalised: bool
 ) -> dict[str, float | int | list[float]]:
-    """One round as a row of `MEASURED` and `MORE`; nan where it does not have a number.
-
-    Parameters
-    ----------
-    task : int
-    numbers : RoundNumbers
-    full : Measured or None
-        Where full gradients were measured.
-    lr : float
-        beta in the definition of S.
-    normalised : bool
-        Whether the network normalises by minibatch.
+    """One round as a row of `MEASURED` and `MORE`; nan where it does not have a number, as without `full` gradients. lr
+    is beta in the definition of S, and `normalised` whether the network normalises by minibatch.
     """
     exchanged = math.nan if normalised else numbers.grad_g2
     row: dict[str, float | int | list[float]] = dict.fromkeys(MEASURED, math.nan)
@@ -122,20 +107,8 @@ def trace_of(
     diverged: bool,
     versions: Mapping[str, str],
 ) -> Trace:
-    """The rounds of one task as a Trace with one replica.
-
-    Parameters
-    ----------
-    rows : mapping of str to sequence
-        Columns of `row_of` over the rounds of the task.
-    settings : RunSettings
-    method : str
-    seed, task : int
-    local_steps : int
-        E: the largest number of local steps of a client.
-    diverged : bool
-        Whether the task ended early.
-    versions : mapping of str to str
+    """The rounds of one task, columns of `row_of`, as a Trace with one replica. `local_steps` is E, the largest number
+    of local steps of a client, and `diverged` whether the task ended early.
     """
     rounds = len(rows["task"])
     columns, absent = {}, {}

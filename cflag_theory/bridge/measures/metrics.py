@@ -5,8 +5,6 @@ counted from 0; NaN where it was not measured. Nothing is averaged over fewer nu
 metric that needs a NaN is None, and so is one that has nothing to average, such as the forgetting of a single task.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,42 +26,28 @@ FORGETTING = {
 
 @dataclass(frozen=True)
 class Metrics:
-    """Every metric of one accuracy matrix, in percent; None where it is not defined or not measured.
+    """Every metric of one accuracy matrix, in percent; None where it is not defined or not measured."""
 
-    Attributes
-    ----------
-    average_accuracy : float or None
-        Mean of the last row: "Acc" of Sec. 7.
-    forgetting : float or None
-        "Fgt" of Sec. 7, `FORGETTING`'s "paper".
-    forgetting_from_best, forgetting_positive : float or None
-        The other two of `FORGETTING`.
-    backward_transfer : float or None
-        Lopez-Paz and Ranzato (2017): minus the paper's forgetting.
-    forward_transfer : float or None
-        Lopez-Paz and Ranzato (2017): mean over j > 0 of a[j - 1, j] - (accuracy on task j before any task).
-    learning_accuracy : float or None
-        Mean of the diagonal: how well each task was learned when it was its turn.
-    incremental_accuracy : float or None
-        Mean of `accuracy_by_task`.
-    accuracy_by_task : tuple of float or None
-        After each task the mean over the tasks learned so far: the curve of Figure 2.
-    forgetting_by_task : tuple of float or None
-        After each task the paper's forgetting of those before it; None after the first.
-    forgetting_of_task : tuple of float or None
-        a[i, i] - a[S, i] of every task but the last.
-    """
-
+    #: Mean of the last row: "Acc" of Sec. 7.
     average_accuracy: float | None
+    #: "Fgt" of Sec. 7, `FORGETTING`'s "paper".
     forgetting: float | None
+    #: The other two of `FORGETTING`.
     forgetting_from_best: float | None
     forgetting_positive: float | None
+    #: Lopez-Paz and Ranzato (2017): minus the paper's forgetting.
     backward_transfer: float | None
+    #: Lopez-Paz and Ranzato (2017): mean over j > 0 of a[j - 1, j] - (accuracy on task j before any task).
     forward_transfer: float | None
+    #: Mean of the diagonal: how well each task was learned when it was its turn.
     learning_accuracy: float | None
+    #: Mean of `accuracy_by_task`.
     incremental_accuracy: float | None
+    #: After each task the mean over the tasks learned so far: the curve of Figure 2.
     accuracy_by_task: tuple[float | None, ...]
+    #: After each task the paper's forgetting of those before it; None after the first.
     forgetting_by_task: tuple[float | None, ...]
+    #: a[i, i] - a[S, i] of every task but the last.
     forgetting_of_task: tuple[float | None, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -72,14 +56,9 @@ class Metrics:
 
 
 def metrics(accuracy: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> Metrics:
-    """Every metric of an accuracy matrix.
-
-    Parameters
-    ----------
-    accuracy : (S, S)
-        Percent, a[s, j] on task j after task s; NaN or None where it was not measured.
-    before : (S,), optional
-        Accuracy on every task before any was learned; forward transfer needs it, and unseen tasks' accuracies.
+    """Every metric of an accuracy matrix (S, S): percent on task j after task s; NaN or None where it was not measured.
+    `before` (S,) is the accuracy on every task before any was learned, which forward transfer needs, as it does that of
+    unseen tasks.
     """
     a = as_accuracy(accuracy)
     tasks = len(a)
@@ -132,14 +111,8 @@ def forgetting(accuracy: npt.ArrayLike, *, definition: str = "paper") -> float |
 
 
 def forward_transfer(accuracy: npt.ArrayLike, before: npt.ArrayLike) -> float | None:
-    """Lopez-Paz and Ranzato's forward transfer: what earlier tasks did for a task before it was learned.
-
-    Parameters
-    ----------
-    accuracy : (S, S)
-        As in `metrics`, with the entries right above the diagonal measured; None where one is not.
-    before : (S,)
-        Accuracy on every task before any was learned.
+    """Lopez-Paz and Ranzato's forward transfer: what earlier tasks did for a task before it was learned. Arguments as
+    in `metrics`; of the matrix it takes the entries right above the diagonal, and is None where one was not measured.
     """
     a = as_accuracy(accuracy)
     start = np.array(before, dtype=np.float64)

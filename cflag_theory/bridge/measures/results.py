@@ -1,10 +1,8 @@
 """What a bridge run found, as plain data: in memory, and in the file results.json of its folder."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -87,23 +85,8 @@ class PartResult:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; what is not finite becomes None."""
-        return {
-            "method": self.method,
-            "mode": self.options.get("mode"),
-            "adaptive": self.options.get("adaptive"),
-            "options": dict(self.options),
-            "seed": self.seed,
-            "accuracy": plain(self.accuracy.tolist()),
-            "before": plain(self.before),
-            "columns": plain(dict(self.columns)),
-            "rounds_done": self.rounds_done,
-            "status": self.status,
-            "message": self.message,
-            "seconds": self.seconds,
-            "gradients": self.gradients,
-            "communicated": self.communicated,
-            "traces": list(self.traces),
-        }
+        found: dict[str, Any] = plain(vars(self) | {"accuracy": self.accuracy.tolist()})
+        return found | {name: self.options.get(name) for name in ("mode", "adaptive")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,16 +111,9 @@ class BridgeResult:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only, as in results.json."""
-        return {
-            "format": FORMAT,
-            "settings": dict(self.settings),
-            "preset": self.preset,
-            "complete": self.complete,
-            "environment": dict(self.environment),
-            "notes": [*self.notes, *map(changed, self.changes)],
-            "changes": [dict(change) for change in self.changes],
-            "runs": [part.to_json() for part in self.runs],
-        }
+        found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "folder"}
+        notes = [*self.notes, *map(changed, self.changes)]
+        return {"format": FORMAT, **plain(found | {"runs": [part.to_json() for part in self.runs], "notes": notes})}
 
 
 #: How the sentence on a change begins.

@@ -5,15 +5,14 @@ sum_i p_i alpha_i, and beta S is the rest of the clients' mean move, move = alph
 1's inequality is the one that they belong to, whatever makes the local steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from cflag_theory.bridge.models.clients import Client, ClientData
-from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rates import inner
 from cflag_theory.bridge.models.rows import full_gradients
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.rounds import MEMORY_NORM2, Step, taking_part
@@ -58,21 +57,11 @@ class RoundNumbers:
 class Measured:
     """Full gradients at x_t and x_{t+1}, over all data: costly, and no part of a method. nan for f in the first task.
 
-    Attributes
-    ----------
-    f, g : float
-        sum_i p_i f_i(x_t) over all past data of the clients that take part, and g(x_t).
-    grad_f2, grad_g2 : float
-    b2 : float
-        ||b(x_t)||^2, b = grad_f_memory - grad f of (6). grad_f_memory is the round's where the method has one, else the
-        gradient on all that is remembered.
-    B : float
-        Overfitting term (34) of the step taken.
-    grad_f_change2, grad_g_change2 : float
-        ||grad f(x_{t+1}) - grad f(x_t)||^2, and of g: over ||x_{t+1} - x_t||^2 they bound L^2 from below.
-    client_b2, client_f2 : tuple of N floats
-        ||b_i||^2 and ||grad f_i||^2, whose ratio is the m_i that Assumption 2 needs here; nan for clients that take
-        no part.
+    f is sum_i p_i f_i(x_t) over all past data of the clients that take part; b = grad_f_memory - grad f of (6), with
+    the round's grad_f_memory where the method has one, else the gradient on all that is remembered; B the overfitting
+    term (34) of the step taken. The changes are ||grad f(x_{t+1}) - grad f(x_t)||^2, and of g: over ||x_{t+1} - x_t||^2
+    they bound L^2 from below. ||b_i||^2 over ||grad f_i||^2 is the m_i that Assumption 2 needs here; nan for clients
+    that take no part.
     """
 
     f: float
@@ -88,17 +77,7 @@ class Measured:
 
 
 def round_numbers(model: FlatModel, step: Step, clients: Sequence[Client], *, L: float) -> RoundNumbers:
-    """The numbers of a round, from what it did.
-
-    Parameters
-    ----------
-    model : FlatModel
-    step : Step
-    clients : sequence of Client
-        Those of the round.
-    L : float
-        The smoothness constant in Gamma.
-    """
+    """The numbers of a round, from what it did; L is the smoothness constant in Gamma."""
     if not L > 0:
         raise InvalidInput(f"L is {L}: give a positive smoothness constant")
     memory, grad_g = _memory_gradient(step, clients), step.means.get("grad_g")
@@ -149,16 +128,8 @@ def measured(
 ) -> Measured:
     """Full gradients of f and g where the round began and where it ended; every process does its own clients.
 
-    Parameters
-    ----------
-    model, step, clients, L
-        As in `round_numbers`.
-    communication : Communication
-        That of the round. What is sent here is not counted: no algorithm needs it.
-    batch : int
-        Samples a pass takes at a time, and with BatchNorm those that are normalised together.
-    known : Known, optional
-        From round to round the same one, which saves the passes at x_t.
+    What is sent here is not counted: no algorithm needs it. `batch` is how many samples a pass takes at a time, and
+    with BatchNorm which are normalised together. `known`, from round to round the same one, saves the passes at x_t.
     """
     p = [client.p for client in clients]
     gradients: dict[int, dict[str, Tensor]] = {}

@@ -6,8 +6,6 @@ x_{t+1} = x_t - sum_i p_i move_i, as line 12 of Algorithm 1 does. A state is the
 and then the running statistics, which are averaged like the parameters.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,21 +63,14 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A client's work in a round.
+    """A client's work in a round. `move` (size,) is what the server subtracts, after averaging it over the clients with
+    weights p_i.
 
-    Attributes
-    ----------
-    move : (size,) tensor
-        What the server subtracts, after averaging it over the clients with weights p_i.
-    numbers : dict
-        Scalars of the round: "alpha" and "beta", the rates of the step really taken; "Lambda", the inner product
-        <grad_f_memory, a_i> (0 where nothing is remembered); "drift2_max", the largest ||x_k - x_t||^2; "loss", the
-        mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated,
-        those of the first exchange included.
-    sent : dict
-        Vectors of one length that go with the move, the same keys for all clients, if the method `closes`.
-    kept : list of float
-        What the client remembers of this round, `Method.kept` numbers: every process is told, for the checkpoint.
+    `numbers` are scalars of the round: "alpha" and "beta", the rates of the step really taken; "Lambda", the inner
+    product <grad_f_memory, a_i> (0 where nothing is remembered); "drift2_max", the largest ||x_k - x_t||^2; "loss", the
+    mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated, those of
+    the first exchange included. `sent` are vectors that go with the move, the same keys for all clients, if the method
+    `closes`; `kept` is what the client remembers, `Method.kept` numbers: every process is told, for the checkpoint.
     """
 
     move: torch.Tensor
@@ -97,7 +88,7 @@ class Method(ABC):
     on_rows = False
     #: Whether clients send more than their moves, `Local.sent`.
     closes = False
-    #: Whether a client's memory is chosen with the model when a task is over, see `training.exemplars`.
+    #: Whether a client's memory is chosen with the model when a task is over, see `training.evaluation`.
     herds = False
     #: Whether the step on memory is alpha grad_f_memory at x_t, apart from the local ones, where it has that vector.
     memory_apart = True
@@ -137,17 +128,9 @@ class Method(ABC):
 
     # A method that keeps nothing has nothing to do here.
     def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:  # noqa: B027
-        """Take in what a round has shown.
-
-        Parameters
-        ----------
-        round : Round
-        state : (size,) tensor
-            x_{t+1}.
-        means : mapping
-            Of the first exchange, and of what the clients sent with their moves.
-        kept : sequence of sequence of float
-            `Local.kept` of every client, nan for one that took no part; empty where the method keeps nothing.
+        """Take in what a round has shown: x_{t+1} as `state`, the means of the first exchange and of what the clients
+        sent with their moves, and `Local.kept` of every client, nan for one that took no part; empty where the method
+        keeps nothing.
         """
 
     def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -11,8 +11,6 @@ minibatches; it differs between clients that have different numbers of samples.
 Running statistics of batch normalisation move with the minibatches of local steps, and in no other pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,8 +21,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.bridge.methods.base import Local, Round
 from cflag_theory.bridge.models.clients import Client, ClientData
-from cflag_theory.bridge.models.compiled import put
-from cflag_theory.bridge.models.steps import Step
+from cflag_theory.bridge.models.compiled import Step, put
 from cflag_theory.bridge.settings.options import EPOCHS, RANDOM
 from cflag_theory.kernels import draws
 
@@ -143,21 +140,12 @@ def descend(
     step: Step,
     clamp: float | None = None,
 ) -> Descent:
-    """Local steps of clients from `state`, one for each component of a client's order, at least one.
+    """Local steps of clients from `state`, one for each component of a client's order, at least one. lr is beta.
 
-    Parameters
-    ----------
-    state, d : tensor, int
-        Of `Round.start`.
-    orders : sequence of sequence of int
-        Of every row, the longest first: at step k the first rows go on, and the others have finished.
-    gradient : callable
-        Given k, the components of the rows that go on and their local states x_k, (rows, width), the losses and what
-        their steps are given. It may move the running statistics, which are entries d, d + 1, ... of a local state.
-    lr : float
-        beta.
-    clamp : float, optional
-        Entries of the gradient are clamped to [-clamp, clamp]; 0 or None clamps nothing.
+    `orders` has the longest first: at step k the first rows go on, and the others have finished. `gradient` is given k,
+    the components of the rows that go on and their local states x_k, (rows, width), and gives the losses and what their
+    steps are given; it may move the running statistics, which are entries d, d + 1, ... of a local state. `clamp`
+    limits entries of the gradient to [-clamp, clamp]; 0 and None limit nothing.
     """
     steps = [len(order) for order in orders]
     local = state.repeat(len(orders), 1)

@@ -21,8 +21,6 @@ Decisions where the paper leaves something open:
   memory ("memory_step") takes the same batch, and leaves the running statistics where they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch
@@ -38,9 +36,9 @@ from cflag_theory.bridge.methods.descent import (
 )
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
 from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.compiled import make_step
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
-from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import (
     AT_SERVER,
     CONSTANT,

@@ -1,11 +1,10 @@
-"""CFL-Core-Set and CFL-Generative: a client keeps samples of every data set it has had and learns them again.
+"""CFL-Core-Set and CFL-Generative: a client keeps samples of every data set it has had; CFL-Regularization.
 
 Of a data set that it has for the first time a client chooses, or generates, its samples at the end of the round. From
 then on they stand beside its current samples, each weighing the same; those of the current data set itself do not.
 """
 
-from __future__ import annotations
-
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,10 +16,11 @@ import torch
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.methods.base import Local, Own, Round, Vectors
 from cflag_theory.bridge.methods.descent import minibatches
-from cflag_theory.bridge.methods.fedavg import FedAvg
+from cflag_theory.bridge.methods.finetune import FedAvg
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
+from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 from cflag_theory.bridge.models.rows import side_by_side
-from cflag_theory.bridge.settings.evolving import HERDING, CoreSetOptions, McmcOptions
+from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import Work
 
 
@@ -93,7 +93,7 @@ class CflCoreSet(Rehearsal):
 
     name = "cfl_core"
 
-    def __init__(self, work: Work, options: CoreSetOptions) -> None:
+    def __init__(self, work: Work, options: evolving.CoreSetOptions) -> None:
         super().__init__(work)
         self.options = options
 
@@ -103,7 +103,7 @@ class CflCoreSet(Rehearsal):
     def choose(self, round: Round, client: Client, state: torch.Tensor) -> list[float]:
         data = client.current
         size = min(self.options.size, data.n)
-        if self.options.choice == HERDING:
+        if self.options.choice == evolving.HERDING:
             features = round.model.features(state, data.batch(slice(None)).images).double().cpu().numpy()
             chosen = np.array(by_class(data.labels.cpu().numpy(), size, features))
         else:
@@ -138,7 +138,7 @@ class CflGenerative(Rehearsal):
 
     name = "cfl_gen"
 
-    def __init__(self, work: Work, options: McmcOptions) -> None:
+    def __init__(self, work: Work, options: evolving.McmcOptions) -> None:
         super().__init__(work)
         self.options = options
 
@@ -211,7 +211,7 @@ def herding(features: np.ndarray, size: int) -> list[int]:
     return chosen
 
 
-def langevin(x: np.ndarray, real: np.ndarray, options: McmcOptions, random: np.random.Generator) -> np.ndarray:
+def langevin(x: np.ndarray, real: np.ndarray, options: evolving.McmcOptions, random: np.random.Generator) -> np.ndarray:
     """One image (k,) after all steps, for the real ones (n, k)."""
     h2 = options.width**2 * len(x)
     for _ in range(options.steps):
@@ -220,3 +220,134 @@ def langevin(x: np.ndarray, real: np.ndarray, options: McmcOptions, random: np.r
         gradient = x - weights @ real / weights.sum()
         x = x - options.eta * gradient + options.sigma * random.standard_normal(len(x))
     return x
+
+
+CURVATURE, LINEAR = "curvature", "linear"
+
+
+class CflRegularization(FedAvg):
+    """FedAvg with the losses of past rounds by their Taylor expansions; with `mu` also FedProx.
+
+    After its local steps a client expands the loss on its data at its local model w_i: gradient g_i and an estimate h_i
+    of the Hessian's diagonal. With h and c the clients' means of h_i and h_i w_i - g_i, the mean of the expansions has
+    the gradient h x - c, so that two vectors hold a round exactly. The server keeps the newest ones; a step is given
+
+        grad f_{t,i}(x) + beta (1/n) sum_tau (h_tau x - c_tau),
+
+    beta being a number for each coordinate: that of the last layer, that of the last block, and 0 elsewhere.
+    """
+
+    name = "cfl_reg"
+    closes = True
+
+    def __init__(self, work: Work, options: evolving.TaylorOptions) -> None:
+        super().__init__(work)
+        self.options = options
+        #: Rows h and c of the rounds kept, oldest first, in the coordinates with a weight.
+        self.h: torch.Tensor | None = None
+        self.c: torch.Tensor | None = None
+        self._pull: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def given(self, gradients: torch.Tensor, x: torch.Tensor, start: torch.Tensor) -> torch.Tensor:
+        if self._pull is not None:
+            h, c = self._pull
+            gradients = gradients + (h * x - c)
+        mu = getattr(self.options, "mu", 0.0)
+        return torch.add(gradients, x - start, alpha=mu) if mu else gradients
+
+    def locals_of(
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
+    ) -> dict[int, Local]:
+        weights = layer_weights(round.model, self.options).to(state)
+        # Of a ResNet only the top layers are sent and kept.
+        held = torch.nonzero(weights)[:, 0]
+        self._pull = None
+        if self.h is not None and self.c is not None:
+            share = weights[held] / len(self.h) if self.options.combine == evolving.MEAN else weights[held]
+            h, c = (torch.zeros_like(weights).index_copy_(0, held, share * rows.sum(0)) for rows in (self.h, self.c))
+            self._pull = h, c
+        found = super().locals_of(round, clients, state, means, own)
+        for client in clients:
+            local = found[client.index]
+            h, c, gradients = self._expansion(round, client, state - local.move)
+            local.sent.update({CURVATURE: h[held], LINEAR: c[held]})
+            local.numbers["gradients"] += gradients
+        return found
+
+    def _expansion(self, round: Round, client: Client, at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
+        """h_i, c_i, and what they cost in gradients of samples; a Hessian's product counts as two."""
+        n, options = client.current.n, self.options
+        _, gradient = full_gradient(round.model, at, client.current, self.work.batch)
+        if options.hessian == evolving.HUTCHINSON:
+            random = round.random("hutchinson", client.index)
+            signs = 2.0 * random.integers(0, 2, (options.probes, round.model.d)) - 1
+            h = hutchinson(round.model, at, client.current, torch.from_numpy(signs).to(at), self.work.batch)
+            # A negative curvature, or an estimate below zero, would leave the sum without a minimum.
+            h, cost = h.clamp_(min=0), n * (1 + 2 * options.probes)
+        elif options.hessian == evolving.FISHER:
+            h, cost = fisher(round.model, at, client.current), 2 * n
+        else:
+            h, cost = gradient.square(), n
+        return h, h * at[: round.model.d] - gradient, cost
+
+    def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:
+        def newest(rows: torch.Tensor | None, row: torch.Tensor) -> torch.Tensor:
+            whole = row[None] if rows is None else torch.cat([rows, row[None]])
+            return whole[-self.options.keep :]
+
+        self.h, self.c = newest(self.h, means[CURVATURE]), newest(self.c, means[LINEAR])
+
+    def memory(self) -> dict[str, torch.Tensor]:
+        return {} if self.h is None or self.c is None else {CURVATURE: self.h, LINEAR: self.c}
+
+    def restore(self, memory: Vectors) -> None:
+        self.h, self.c = memory.get(CURVATURE), memory.get(LINEAR)
+
+
+class CflRegularizationProx(CflRegularization):
+    """CFL-Regularization + FedProx."""
+
+    name = "cfl_reg_prox"
+
+    def __init__(self, work: Work, options: evolving.RegProxOptions) -> None:
+        super().__init__(work, options)
+
+
+def layer_weights(model: FlatModel, options: evolving.TaylorOptions) -> torch.Tensor:
+    """beta of every coordinate, (d,): of the heads, of the last block of the body, and of what is before."""
+    names = [name for name, _, _ in model.tensors if not name.startswith("heads.")]
+    block = last_block(names)
+    weights = torch.empty(model.d, dtype=torch.float64)
+    for name, where, _ in model.tensors:
+        last = name.startswith("heads.")
+        weights[where] = options.last if last else options.block if name.startswith(block) else options.rest
+    return weights
+
+
+def last_block(names: Sequence[str]) -> str:
+    """The prefix of a body's last block: a ResNet's last stage, else its last layer with parameters."""
+    if not names:
+        return "none"
+    found = re.match(r"body\.layer\d+\.", names[-1])
+    return found.group() if found else names[-1].rpartition(".")[0] + "."
+
+
+def hutchinson(
+    model: FlatModel, state: torch.Tensor, data: ClientData, signs: torch.Tensor, batch: int
+) -> torch.Tensor:
+    """The Hessian's diagonal as the mean of z H z over the rows z of `signs` (m, d), entries 1 and -1: (d,)."""
+    diagonal = torch.zeros(model.d, dtype=torch.float64, device=state.device)
+    for first in range(0, data.n, batch):
+        count = min(batch, data.n - first)
+        products = model.products(state, data.batch(slice(first, first + count)), signs)
+        diagonal.add_((signs * products).mean(0), alpha=count / data.n)
+    return diagonal.to(state.dtype)
+
+
+def fisher(model: FlatModel, state: torch.Tensor, data: ClientData) -> torch.Tensor:
+    """The mean of the squared gradients of single samples, in evaluation mode: (d,)."""
+    found = state.new_zeros(model.d)
+    for position in range(data.n):
+        _, gradient = model.gradient(state, data.batch(slice(position, position + 1)), training=False)
+        found.addcmul_(gradient, gradient, value=1 / data.n)
+    return found

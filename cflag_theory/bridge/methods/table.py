@@ -1,19 +1,14 @@
 """The methods by name, and how one is made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.bridge.methods.base import Method
-from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Icarl, Nccl
-from cflag_theory.bridge.methods.distilled import Lwf
-from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
-from cflag_theory.bridge.methods.finetune import FineTune
+from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Icarl, Lwf, Nccl
+from cflag_theory.bridge.methods.finetune import FedAvg, FedProx, FineTune, MimeLite
 from cflag_theory.bridge.methods.flag import CFlag
-from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
+from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative, CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.target import Target
-from cflag_theory.bridge.methods.taylor import CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import ADAM, OPTIONS, Work

@@ -32,14 +32,13 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
 from cflag_theory.bridge.methods.base import Round, Vectors
-from cflag_theory.bridge.methods.baselines import Union
+from cflag_theory.bridge.methods.baselines import Distilled, Union, among, distillation
 from cflag_theory.bridge.methods.descent import Ints
-from cflag_theory.bridge.methods.distilled import Distilled, among, distillation
 from cflag_theory.bridge.methods.finetune import Job, by_memory
-from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
+from cflag_theory.bridge.models.compiled import make_step
 from cflag_theory.bridge.models.flat_model import FlatModel
-from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.models.networks import Batch, Loss
 from cflag_theory.bridge.settings.options import ADAM, TargetOptions, Work
 
 MADE = "made"
@@ -119,18 +118,7 @@ def served(options: TargetOptions) -> int:
 
 
 class Server:
-    """Makes the images of one task.
-
-    Parameters
-    ----------
-    round : Round
-        The last one of the task.
-    state : (size,) Tensor
-        The teacher, x_old.
-    pixels : Pixels
-        How images are stored.
-    options : TargetOptions
-    """
+    """Makes the images of one task, whose last round is `round` and whose last state, x_old, is the teacher."""
 
     def __init__(self, round: Round, state: Tensor, pixels: Pixels, options: TargetOptions) -> None:
         self.model, self.teacher, self.pixels, self.options = round.model, state, pixels, options
@@ -234,12 +222,7 @@ def normalisation(model: FlatModel) -> Iterator[list[Tensor]]:
 
 class Generator(nn.Module):  # type: ignore[misc]
     """Maps of a quarter of the sides, made twice as large twice, each time with a 3 x 3 convolution and BatchNorm.
-
-    Parameters
-    ----------
-    shape : (C, H, W)
-    classes : int
-        Labels are given one-hot behind the noise.
+    Labels are given one-hot behind the noise.
     """
 
     #: Numbers of noise, and channels of the maps.

@@ -1,7 +1,5 @@
 """FedTrack, local steps that track the global gradient; C-FLAG's are the same, see `flag` for what is decided there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -22,11 +20,10 @@ from cflag_theory.bridge.methods.descent import (
     with_resting,
 )
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.compiled import put
+from cflag_theory.bridge.models.compiled import make_step, put
 from cflag_theory.bridge.models.iag_table import AtStart, DelayedRows, KeptRows
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
 from cflag_theory.bridge.models.stacked import AT_ONCE
-from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import DEVICE, EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
 from cflag_theory.errors import InvalidInput
 

@@ -15,18 +15,26 @@ What the paper leaves open about the passes is decided here, once:
 - *Heads* that no image of a batch uses have zero gradient, so plain steps leave them where they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
-from cflag_theory.bridge.models.batch import Batch, Loss, Samples, as_device
-from cflag_theory.bridge.models.compiled import Compiled
-from cflag_theory.bridge.models.graphs import Graphs
-from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
+from cflag_theory.bridge.models.compiled import Compiled, Graphs
+from cflag_theory.bridge.models.networks import (
+    BODIES,
+    HIDDEN,
+    KEPT,
+    OLD_LOGITS,
+    Batch,
+    Loss,
+    Network,
+    Samples,
+    as_device,
+    with_heads,
+    with_output,
+)
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
 
@@ -72,7 +80,7 @@ class FlatModel:
         #: Whether passes are those of the network as it stands.
         self.plain = not (autocast or compiled)
         self.network = build().to(device=device, dtype=dtype)
-        named = _vectors(self.network)
+        named = self.network.vectors()
         self.d = sum(tensor.numel() for tensor in named.values() if tensor.requires_grad)
         self.size = sum(tensor.numel() for tensor in named.values())
         self._state = torch.zeros(self.size, dtype=dtype, device=device)
@@ -106,7 +114,7 @@ class FlatModel:
         """
         with torch.random.fork_rng(devices=[]):
             torch.random.default_generator.manual_seed(as_seed(seed))
-            fresh = _vectors(self._build())
+            fresh = self._build().vectors()
         return torch.cat([self._line(tensor.detach()) for tensor in fresh.values()]).to(self.device, self.dtype)
 
     def split(self, vector: Tensor) -> dict[str, Tensor]:
@@ -299,11 +307,6 @@ def full_gradient(model: FlatModel, state: Tensor, data: Samples, batch: int) ->
     return loss, gradient.to(model.dtype)
 
 
-def inner(a: Tensor, b: Tensor) -> float:
-    """<a, b> of two vectors, in float64."""
-    return float(torch.dot(a.double(), b.double()))
-
-
 def make_model(
     name: str,
     images_shape: Sequence[int],
@@ -392,9 +395,3 @@ def make_model(
         compiled=compiled,
         graphs=graphs,
     )
-
-
-def _vectors(network: Network) -> dict[str, Tensor]:
-    """Parameters, then floating-point buffers, by name."""
-    buffers = {name: buffer for name, buffer in network.named_buffers() if buffer.is_floating_point()}
-    return {**dict(network.named_parameters()), **buffers}

@@ -5,8 +5,6 @@ x_t, which the caller supplies, so that a table fills only with what is visited 
 there is nothing to keep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -23,20 +21,11 @@ _DTYPES = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 class DelayedGradient:
     """grad g_i'(x_k) of (5), component by component.
 
-    Parameters
-    ----------
-    full : (d,) tensor
-        grad g_i(x_t), the mean over the components with their shares; it stays as it is.
-    counts : sequence of float
-        |C^i| / |component j| of every component: the number of components where all are equally large.
-    visits : sequence of int
-        The components that `refresh` will be asked for, in this order.
-    at_start : callable
-        The gradient (d,) of a component at x_t.
-    kind : {"model", "float32", "bfloat16", "recomputed"}
-        How an old gradient is kept until its component is visited again. The delayed gradient is always the mean of
-        what is kept, so that rounding does not add up over the visits.
-    place : {"device", "cpu"}
+    `full` (d,) is grad g_i(x_t), the mean over the components with their shares; it stays as it is. `counts` are |C^i|
+    / |component j|: the number of components where all are equally large. `visits` are the components that `refresh`
+    will be asked for, in this order, and `at_start` gives a component's gradient at x_t. `kind` says how an old
+    gradient is kept until its component is visited again: the delayed gradient is always the mean of what is kept, so
+    that rounding does not add up over the visits.
     """
 
     def __init__(
@@ -124,16 +113,9 @@ class DelayedRows:
 
 
 class KeptRows:
-    """The same with all gradients at x_t at hand, in the model's precision.
-
-    Parameters
-    ----------
-    table : (all components, width) tensor
-        Gradients at x_t, which are written over.
-    starts : sequence of int
-        The line of a row's first component.
-    compiled : bool
-        Whether a refresh is one compiled pass over memory.
+    """The same with all gradients at x_t at hand, in the model's precision: `table` (all components, width), which is
+    written over; `starts` are the lines of the rows' first components. If `compiled`, a refresh is one compiled pass
+    over memory.
     """
 
     def __init__(

@@ -23,11 +23,57 @@ seed gives the weights that it gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import quoted
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Images (B, C, H, W), normalised, of the model's dtype, with their labels; the loss is sum_b weights_b l_b, where
+    None stands for weights of 1 / B.
+
+    A label is the number of the class within its task; numbers of the model's dtype for the squared loss. `soft` (B,
+    outputs) is what another model gives for these images, for a `Loss` that asks for it.
+    """
+
+    images: Tensor
+    labels: Tensor
+    tasks: Tensor
+    weights: Tensor | None = None
+    soft: Tensor | None = None
+
+
+#: l_b of every image, (B,), for all outputs (B, outputs) of the network, unmasked: in place of `FlatModel.losses`.
+Loss = Callable[[Tensor, Batch], Tensor]
+
+
+class Samples(Protocol):
+    """Data that batches can be taken of."""
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+
+    def batch(self, positions: np.ndarray | Tensor | slice) -> Batch:
+        """The samples at these positions."""
+
+
+def as_device(device: torch.device | str) -> torch.device:
+    """The device of this name."""
+    try:
+        return torch.device(device)
+    except RuntimeError as error:
+        raise InvalidInput(f"device {quoted(device)} is none of torch's: use cpu, or one that torch finds") from error
+
 
 #: What becomes of the logits of past tasks' classes in the loss of current data, where heads grow.
 KEPT, MASKED = OLD_LOGITS = ("kept", "masked")
@@ -104,6 +150,11 @@ class Network(nn.Module):  # type: ignore[misc]
         if not self.padded:
             return outputs.gather(1, mine)
         return outputs.gather(1, mine.clamp(min=0)).masked_fill(mine < 0, -torch.inf)
+
+    def vectors(self) -> dict[str, Tensor]:
+        """Parameters, then floating-point buffers, by name."""
+        buffers = {name: buffer for name, buffer in self.named_buffers() if buffer.is_floating_point()}
+        return {**dict(self.named_parameters()), **buffers}
 
     def pieces(self, name: str, where: slice, shape: tuple[int, ...]) -> list[Place]:
         """A parameter as one place in the flat vector, or those of the heads in a list, one by one."""
@@ -225,15 +276,7 @@ EXPANSION = 4
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """Convolutions with BatchNorm, to whose output the input is added before the last ReLU.
-
-    Parameters
-    ----------
-    channels : int
-        Of the input.
-    convolutions : sequence of (channels, side, stride)
-        Of their outputs.
-    """
+    """Convolutions (channels, side, stride) with BatchNorm, to whose output the input is added before the last ReLU."""
 
     def __init__(self, channels: int, convolutions: Sequence[tuple[int, int, int]]) -> None:
         super().__init__()

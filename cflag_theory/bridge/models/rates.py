@@ -1,7 +1,5 @@
 """Rates that a client chooses from its own steps: Table 1 in its two cases, and Algorithm 3 line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,6 +36,11 @@ def inner_product(a: torch.Tensor, b: torch.Tensor, weights: torch.Tensor | None
     return ((a if weights is None else a * weights) * b).sum(-1)
 
 
+def inner(a: torch.Tensor, b: torch.Tensor) -> float:
+    """<a, b> of two vectors, in float64."""
+    return float(torch.dot(a.double(), b.double()))
+
+
 def client_rates(
     adaptive: str | None,
     *,
@@ -50,24 +53,12 @@ def client_rates(
     a: torch.Tensor,
     weights: torch.Tensor | None = None,
 ) -> tuple[list[Rates], torch.Tensor]:
-    """alpha_{t,i} and beta_{t,i} of Table 1 for n clients, and Lambda_{t,i} = <grad_f_memory, a_i>, whose sign decides.
+    """alpha_{t,i} and beta_{t,i} of Table 1 for n of N = `clients`, and Lambda_{t,i} = <grad_f_memory, a_i>, whose sign
+    decides.
 
-    Parameters
-    ----------
-    adaptive : {"none", "average", "worst", "printed"}
-        Constant rates; the two cases of Table 1 on a_i; or Algorithm 3, whose line 4 takes beta a_i for a_i. Under
-        interference beta_i = beta, as in line 11 there.
-    L, alpha, beta : float
-    clients : int
-        N.
-    shares : sequence of n float
-        p_i.
-    grad_f_memory : (d,) or (n, d) tensor
-        Common to all, or of every client.
-    a : (n, d) tensor
-        a_i.
-    weights : (d,) tensor, optional
-        Of `product_weights`.
+    `adaptive` is "none", constant rates; "average" or "worst", the two cases of Table 1 on a_i (n, d); or "printed",
+    Algorithm 3, whose line 4 takes beta a_i for a_i. Under interference beta_i = beta, as in line 11 there. `shares`
+    are p_i; grad_f_memory is common to all (d,), or (n, d); `weights` are of `product_weights`.
     """
     if adaptive == CONSTANT:
         return [Rates(alpha, beta)] * len(a), inner_product(grad_f_memory, a, weights)
@@ -95,13 +86,8 @@ def table1_rows(
     """The rates (2, n) of Table 1 in float64, alphas and then betas, and the products (n,).
 
     All of it stays on the device: `kernels.formulas.table1_rates` row by row, without a number that the CPU waits for.
-
-    Parameters
-    ----------
-    scale : (n,) float64 tensor or float
-        What ||a_i||^2 is multiplied by: p_i on average, N p_i in the worst case, times the square of `seen`.
-    seen : float
-        What a_i is multiplied by in Lambda.
+    `scale` is what ||a_i||^2 is multiplied by: p_i on average, N p_i in the worst case, times the square of `seen`,
+    which a_i is multiplied by in Lambda.
     """
     products = inner_product(grad_f_memory, a, weights)
     memory2 = inner_product(grad_f_memory, grad_f_memory, weights).expand_as(products).double()

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from cflag_theory.bridge.data.partition import Ints
-from cflag_theory.bridge.models.batch import Loss
 from cflag_theory.bridge.models.clients import ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
+from cflag_theory.bridge.models.networks import Loss
 from cflag_theory.bridge.models.stacked import AT_ONCE, stacked_passes
 
 
@@ -28,15 +28,8 @@ class Passes(Protocol):
     def gradients(
         self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
     ) -> tuple[Tensor, Tensor]:
-        """Losses (n,) and gradients (n, width) of minibatches, each at its own state.
-
-        Parameters
-        ----------
-        rows, numbers : sequences of n int
-            Whose minibatch, and which of them.
-        states : (n, width) Tensor
-        statistics : bool
-            See `FlatModel.gradient`.
+        """Losses (n,) and gradients (n, width) of minibatches, given by row and number, each at its own state (n,
+        width); `statistics` as in `FlatModel.gradient`.
         """
 
     def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
@@ -50,16 +43,8 @@ class Passes(Protocol):
 
 
 class OneByOne:
-    """Passes of PyTorch, a row after the other.
-
-    Parameters
-    ----------
-    model : FlatModel
-    data : [row][part] of ClientData
-    parts : [row][number] arrays of int
-        Positions in the row's samples.
-    loss : callable, optional
-        Another loss than the model's.
+    """Passes of PyTorch, a row after the other: `parts` are positions in a row's samples, by row and number, and `loss`
+    another one than the model's.
     """
 
     def __init__(

@@ -58,14 +58,8 @@ class Samples(Protocol):
 
 
 class Stack:
-    """Losses and gradients of rows of states, each for samples of its own.
-
-    Attributes
-    ----------
-    d, width : int
-        Parameters, and the length of a row: d filled up with zeros to a multiple of `WIDTH`.
-    inputs, outputs : int
-        Pixels of an image, and numbers that the network gives for it.
+    """Losses and gradients of rows of states, each for samples of its own. `width` is the length of a row: the d
+    parameters filled up with zeros to a multiple of `WIDTH`.
     """
 
     def __init__(self, network: Network, tensors: Sequence[Place], loss: str) -> None:
@@ -104,16 +98,8 @@ class Stack:
         return self._network.seen
 
     def gradients(self, states: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Losses (n,) and gradients (n, width).
-
-        Parameters
-        ----------
-        states : (n, width) Tensor
-            It may be one state, expanded.
-        samples : (n, B, ...) Tensor
-            Lines of a `table`.
-        weights : (n, B) Tensor
-            Of the samples in the loss.
+        """Losses (n,) and gradients (n, width) at `states` (n, width), which may be one state, expanded; `samples` (n,
+        B, ...) are lines of a `table`, and `weights` (n, B) theirs in the loss.
         """
         found = self.room(states, len(samples))
         return self.passed(self.layers(states), self.given(samples, weights), self.layers(found)), found
@@ -203,17 +189,9 @@ def _table(stack: Stack, data: tuple[Samples, ...], seen: int) -> Tensor:
 
 
 class StackedPasses:
-    """The minibatches of clients in a round, all of them taken from one table at once where that is little.
-
-    Parameters
-    ----------
-    stack : Stack
-    table : (N, ...) Tensor
-        Lines of samples.
-    places : (most, rows, B) int64 Tensor
-        Where the samples of every row's minibatches are in the table.
-    weights : (most, rows, B) Tensor
-        Of these samples; 0 for what fills a minibatch up.
+    """The minibatches of clients in a round, all of them taken from one table at once where that is little. `places`
+    and `weights` (most, rows, B) say where in the `table` the samples of every row's minibatches are, and how they
+    count: 0 for what fills a minibatch up.
     """
 
     def __init__(self, stack: Stack, table: Tensor, places: Tensor, weights: Tensor) -> None:
@@ -280,17 +258,8 @@ class StackedPasses:
 def stacked_passes(
     stack: Stack, data: Sequence[Sequence[Samples]], parts: Sequence[Sequence[Ints]], longest: int
 ) -> StackedPasses:
-    """The minibatches of a round, by row.
-
-    Parameters
-    ----------
-    stack : Stack
-    data : sequence of ClientData
-        Of every row; several ones of a row stand behind each other.
-    parts : [row][number] arrays of int
-        Positions in the row's samples.
-    longest : int
-        Of the minibatches of all clients, also of those of other processes.
+    """The minibatches of a round, by row; several `data` of a row stand behind each other, and `parts` are positions in
+    them. `longest` is over the minibatches of all clients, also of those of other processes.
     """
     table = _table(stack, tuple(each for row in data for each in row), stack.seen)
     starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)]).tolist()

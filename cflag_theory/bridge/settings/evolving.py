@@ -7,15 +7,14 @@ the last block and none elsewhere, the latest 40; 100 samples of a data set in a
 Not said there and decided in this module and in `BY_DATA` and `DECIDED` below it:
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
-from cflag_theory.bridge.settings.options import count, number, one_of
-from cflag_theory.errors import InvalidInput
+from cflag_theory.bridge.settings.options import NotNegative, Options, Positive
+from cflag_theory.public import Count, Rule, one_of
+from cflag_theory.reading import is_number
 
 #: The protocol of the CFL paper.
 ROUNDS = "rounds"
@@ -80,93 +79,64 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxOptions:
+class ProxOptions(Options):
     """mu of FedProx."""
 
-    mu: float = 0.1
+    mu: NotNegative = 0.1
 
-    def __post_init__(self) -> None:
-        number("mu", self.mu, "a finite number that is not negative", zero=True)
+
+_UP_TO_1 = Rule(lambda value: is_number(value) and 0 <= value <= 1, "a number from 0 to 1")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MimeOptions:
+class MimeOptions(Options):
     """gamma of MimeLite, below 1."""
 
-    gamma: float = 0.01
-
-    def __post_init__(self) -> None:
-        number("gamma", self.gamma, "a number from 0 to 1", zero=True)
-        if self.gamma > 1:
-            raise InvalidInput(f"gamma is {self.gamma!r}: use a number from 0 to 1")
+    gamma: Annotated[float, _UP_TO_1] = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaylorOptions:
+class TaylorOptions(Options):
     """CFL-Regularization."""
 
-    #: {"hutchinson", "fisher", "squared-gradient"}: The diagonal: estimated from products with random signs, as
-    #: PyHessian does; the mean of single samples' squared gradients, as in EWC; or the square of the whole gradient, as
-    #: the paper prints it.
-    hessian: str = HUTCHINSON
+    #: The diagonal: estimated from products with random signs, as PyHessian does; the mean of single samples' squared
+    #: gradients, as in EWC; or the square of the whole gradient, as the paper prints it.
+    hessian: Annotated[str, one_of(*HESSIANS)] = HUTCHINSON
     #: Hutchinson's products a round and client.
-    probes: int = 1
+    probes: Count = 1
     #: beta of the last layer, of the last block, and of the rest: with 1 everywhere it is the full version.
-    last: float = 1.0
-    block: float = 0.1
-    rest: float = 0.0
+    last: NotNegative = 1.0
+    block: NotNegative = 0.1
+    rest: NotNegative = 0.0
     #: Rounds kept.
-    keep: int = 40
-    #: {"mean", "sum"}: Of the rounds kept.
-    combine: str = MEAN
-
-    def __post_init__(self) -> None:
-        one_of("hessian", self.hessian, HESSIANS)
-        one_of("combine", self.combine, COMBINES)
-        for name in ("probes", "keep"):
-            count(name, getattr(self, name))
-        for name in ("last", "block", "rest"):
-            number(name, getattr(self, name), "a finite number that is not negative", zero=True)
+    keep: Count = 40
+    #: Of the rounds kept.
+    combine: Annotated[str, one_of(*COMBINES)] = MEAN
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegProxOptions(TaylorOptions, ProxOptions):
     """CFL-Regularization + FedProx."""
 
-    def __post_init__(self) -> None:
-        TaylorOptions.__post_init__(self)
-        ProxOptions.__post_init__(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class CoreSetOptions:
+class CoreSetOptions(Options):
     """How many samples of a data set are kept, and which: "uniform" or "herding"."""
 
-    size: int = 100
-    choice: str = UNIFORM
-
-    def __post_init__(self) -> None:
-        count("size", self.size)
-        one_of("choice", self.choice, CHOICES)
+    size: Count = 100
+    choice: Annotated[str, one_of(*CHOICES)] = UNIFORM
 
 
 @dataclass(frozen=True, kw_only=True)
-class McmcOptions:
+class McmcOptions(Options):
     """How many samples of a data set are generated, in how many steps of rate eta with noise of deviation sigma, and
     the width of the kernel in deviations of a pixel."""
 
-    size: int = 75
-    steps: int = 50
-    eta: float = 0.1
-    sigma: float = 0.05
-    width: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("size", "steps"):
-            count(name, getattr(self, name))
-        for name in ("eta", "width"):
-            number(name, getattr(self, name), "a finite positive number")
-        number("sigma", self.sigma, "a finite number that is not negative", zero=True)
+    size: Count = 75
+    steps: Count = 50
+    eta: Positive = 0.1
+    sigma: NotNegative = 0.05
+    width: Positive = 0.5
 
 
 OPTIONS: Mapping[str, type] = MappingProxyType(

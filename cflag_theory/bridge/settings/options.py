@@ -11,14 +11,14 @@ C-FLAG comes in three named modes, and every difference between them is one swit
   is given, that gradient clamped to [-0.5, 0.5], and a client's own Adam step on its memory after its local steps.
 """
 
-from __future__ import annotations
-
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
+from cflag_theory import public
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.public import Count
+from cflag_theory.reading import TRUTH
 
 THEORY, PAPER, RELEASED = MODES = ("theory", "paper", "released")
 PLAIN, ADAM = STEPS = ("plain", "adam")
@@ -62,28 +62,13 @@ MODE_DEFAULTS: dict[str, dict[str, Any]] = {
     | {"estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5}
     | {"rates_from": CORRECTED, "rates_at": AT_SERVER, "memory_step": OWN},
 }
+_DATA = {"memory_kind": "ring", "partition": "class-over-clients", "weights": "samples", "old_logits": "kept"}
 #: What a mode says about the run: the kind of memory, how a task's samples are dealt out, what a client weighs, and,
 #: where heads grow, whether the loss on current data leaves out the classes of past tasks.
 MODE_DATA: dict[str, dict[str, Any]] = {
-    THEORY: {
-        "memory_kind": "ring",
-        "partition": "class-over-clients",
-        "weights": "samples",
-        "old_logits": "kept",
-    },
-    PAPER: {
-        "memory_kind": "ring",
-        "partition": "class-over-clients",
-        "weights": "samples",
-        "old_logits": "kept",
-    },
-    RELEASED: {
-        "memory_kind": "by-task",
-        "partition": "balanced",
-        "weights": "equal",
-        "old_logits": "masked",
-        "rounds": 10,
-    },
+    **dict.fromkeys((THEORY, PAPER), _DATA),
+    RELEASED: {"memory_kind": "by-task", "partition": "balanced", "weights": "equal", "old_logits": "masked"}
+    | {"rounds": 10},
 }
 _AUGMENTED = {"crop": True, "flip": True, "jitter": True}
 #: What mode "released" says besides, by data set; digits and clothes are not augmented.
@@ -94,118 +79,98 @@ RELEASED_IMAGES: dict[str, dict[str, Any]] = {
 }
 
 
+#: Numbers of options.
+POSITIVE, NOT_NEGATIVE = public.Positive.__metadata__[0], public.NotNegative.__metadata__[0]
+Positive = Annotated[float, POSITIVE]
+NotNegative = Annotated[float, NOT_NEGATIVE]
+
+
 @dataclass(frozen=True, kw_only=True)
-class TrackOptions:
+class Options:
+    """Choices, which are checked by their annotations."""
+
+    def __post_init__(self) -> None:
+        public.require_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackOptions(Options):
     """Switches of local steps that track the global gradient: FedTrack's, and of C-FLAG all but memory.
 
     A switch that is left open (None) takes the default of the mode, so that an object describes itself completely.
     """
 
     #: {"theory", "paper", "released"}.
-    mode: str = THEORY
-    #: {"plain", "adam"}: Plain gradient steps, or Adam with torch's defaults, fresh in every round.
-    step: str | None = None
-    #: {"table", "minibatch"}: The delayed gradient (5), or the gradient of the step's minibatch alone.
-    estimate: str | None = None
-    #: {"model", "float32", "bfloat16", "recomputed"}: How old gradients are kept: in the model's precision, in this
-    #: one, or not at all, where the old gradient at x_t is computed again; that is exact only where no component is
-    #: visited twice in a round.
-    table: str | None = None
-    #: {"device", "cpu"}: Where they are kept.
-    place: str | None = None
-    #: {"epochs", "random"}: In every pass each component once, in a new order; or drawn with replacement, as in
-    #: `kernels.simulate`.
-    order: str | None = None
+    mode: Annotated[str, public.one_of(*MODES)] = THEORY
+    #: Plain gradient steps, or Adam with torch's defaults, fresh in every round.
+    step: Annotated[str | None, public.one_of(*STEPS)] = None
+    #: The delayed gradient (5), or the gradient of the step's minibatch alone.
+    estimate: Annotated[str | None, public.one_of(*ESTIMATES)] = None
+    #: How old gradients are kept: in the model's precision, in this one, or not at all, where the old gradient at x_t
+    #: is computed again; that is exact only where no component is visited twice in a round.
+    table: Annotated[str | None, public.one_of(*TABLES)] = None
+    #: Where they are kept.
+    place: Annotated[str | None, public.one_of(*PLACES)] = None
+    #: In every pass each component once, in a new order; or drawn with replacement, as in `kernels.simulate`.
+    order: Annotated[str | None, public.one_of(*ORDERS)] = None
     #: Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
-    shuffle: bool | None = None
+    shuffle: Annotated[bool | None, TRUTH] = None
     #: Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
-    clamp: float | None = None
+    clamp: Annotated[float | None, NOT_NEGATIVE._replace(wanted=f"{NOT_NEGATIVE.wanted}; 0 clamps nothing")] = None
 
     def __post_init__(self) -> None:
         one_of("mode", self.mode, MODES)
         for field in fields(self):
             if getattr(self, field.name) is None:
                 object.__setattr__(self, field.name, MODE_DEFAULTS[self.mode][field.name])
-        for name, known in (
-            ("step", STEPS),
-            ("estimate", ESTIMATES),
-            ("table", TABLES),
-            ("place", PLACES),
-            ("order", ORDERS),
-        ):
-            one_of(name, getattr(self, name), known)
-        if not isinstance(self.shuffle, bool):
-            raise InvalidInput(f"shuffle is {self.shuffle!r}: use true or false")
-        number("clamp", self.clamp, "a finite number that is not negative; 0 clamps nothing", zero=True)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlagOptions(TrackOptions):
     """Switches of C-FLAG: those of `TrackOptions`, and how its rates are chosen."""
 
-    #: {"none", "average", "worst", "printed"}: Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k},
-    #: with beta_i = beta under interference; Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E
-    #: beta_i (grad g - grad g_i).
-    adaptive: str | None = None
-    #: {"displacement", "gradient"}: Rates are chosen once from a_i and scale the displacement; or in every step from
-    #: the step's estimate, and scale the gradient that the step is given.
-    adapt: str | None = None
-    #: {"gradients", "displacement", "corrected"}: What a_i is for rates that are chosen once: the sum of the steps'
-    #: estimates, as in Sec. 5; what line 4 of Algorithm 3 makes of the displacement, divided by beta, which is what the
-    #: rates then scale (for plain steps these are the same); or the sum of the estimates with their correction grad g -
-    #: grad g_i. Rates of every step come from its estimate, or with "corrected" from the estimate with its correction.
-    rates_from: str | None = None
-    #: {"client", "server"}: Every client's own rates; or one pair for all, which the server has from the first exchange
-    #: before the local steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients
-    #: there. It is for one step, and so for adapt = "gradient".
-    rates_at: str | None = None
-    #: {"plain", "per-tensor"}: Inner products of vectors; or the sum over the model's tensors of each one's product
-    #: divided by its size.
-    product: str | None = None
-    #: {"mean", "own"}: The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local
-    #: steps one step with rate alpha_i along the client's own gradient on memory at its local model, fresh and of the
-    #: kind `step`. A client that remembers nothing takes none.
-    memory_step: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, known in (
-            ("adaptive", ADAPTIVE),
-            ("adapt", ADAPTS),
-            ("rates_from", SOURCES),
-            ("rates_at", RATES_AT),
-            ("product", PRODUCTS),
-            ("memory_step", MEMORY_STEPS),
-        ):
-            one_of(name, getattr(self, name), known)
+    #: Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k}, with beta_i = beta under interference;
+    #: Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i).
+    adaptive: Annotated[str | None, public.one_of(*ADAPTIVE)] = None
+    #: Rates are chosen once from a_i and scale the displacement; or in every step from the step's estimate, and scale
+    #: the gradient that the step is given.
+    adapt: Annotated[str | None, public.one_of(*ADAPTS)] = None
+    #: What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; what line 4 of
+    #: Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale (for plain steps these
+    #: are the same); or the sum of the estimates with their correction grad g - grad g_i. Rates of every step come from
+    #: its estimate, or with "corrected" from the estimate with its correction.
+    rates_from: Annotated[str | None, public.one_of(*SOURCES)] = None
+    #: Every client's own rates; or one pair for all, which the server has from the first exchange before the local
+    #: steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients there. It is for
+    #: one step, and so for adapt = "gradient".
+    rates_at: Annotated[str | None, public.one_of(*RATES_AT)] = None
+    #: Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
+    product: Annotated[str | None, public.one_of(*PRODUCTS)] = None
+    #: The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local steps one step with
+    #: rate alpha_i along the client's own gradient on memory at its local model, fresh and of the kind `step`. A client
+    #: that remembers nothing takes none.
+    memory_step: Annotated[str | None, public.one_of(*MEMORY_STEPS)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class EwcOptions:
+class EwcOptions(Options):
     """Choices of EWC-FL."""
 
     #: lambda: the loss gets (lambda / 2) sum_tasks sum_k F_k (x_k - x*_k)^2.
-    penalty: float = 100.0
+    penalty: NotNegative = 100.0
     #: Samples of a client, drawn without replacement at the end of a task, whose squared gradients make its F.
-    fisher_samples: int = 200
-
-    def __post_init__(self) -> None:
-        number("penalty", self.penalty, "a finite number that is not negative", zero=True)
-        count("fisher_samples", self.fisher_samples)
+    fisher_samples: Count = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class LwfOptions:
+class LwfOptions(Options):
     """Choices of LwF-FL."""
 
     #: T, which both models' outputs are divided by in the distillation.
-    temperature: float = 2.0
+    temperature: Positive = 2.0
     #: Of the distillation in the loss.
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        number("temperature", self.temperature, "a finite positive number")
-        number("weight", self.weight, "a finite number that is not negative", zero=True)
+    weight: NotNegative = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,28 +178,19 @@ class TargetOptions(LwfOptions):
     """Choices of TARGET: those of the distillation, and how images are made at the end of a task."""
 
     #: The paper's (11) has no temperature; its Table 3 finds weights from 10 to 15 best.
-    temperature: float = 1.0
-    weight: float = 10.0
+    temperature: Positive = 1.0
+    weight: NotNegative = 10.0
     #: How many images are made at the end of a task. These defaults are for digits, see `run_settings.BY_DATA`.
-    images: int = 256
+    images: Count = 256
     #: Images that the generator makes at a time, and its steps for them.
-    batch: int = 64
-    steps: int = 20
+    batch: Count = 64
+    steps: Count = 20
     #: Of Adam, for the generator and for the student.
-    rate: float = 2e-3
-    student_rate: float = 1e-3
+    rate: Positive = 2e-3
+    student_rate: Positive = 1e-3
     #: Weights of the terms beside the cross-entropy.
-    normalisation: float = 1.0
-    disagreement: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("images", "batch", "steps"):
-            count(name, getattr(self, name))
-        for name in ("rate", "student_rate"):
-            number(name, getattr(self, name), "a finite positive number")
-        for name in ("normalisation", "disagreement"):
-            number(name, getattr(self, name), "a finite number that is not negative", zero=True)
+    normalisation: NotNegative = 1.0
+    disagreement: NotNegative = 0.5
 
 
 #: The methods that have options, by their key in `methods.table.METHODS`.
@@ -248,30 +204,23 @@ OPTIONS: dict[str, type] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class Work(Options):
     """What all methods of a run have in common."""
 
     #: beta, the rate of the local steps.
-    lr: float
+    lr: Positive
     #: Rate of the step on memory.
-    alpha: float
+    alpha: Positive
     #: Smoothness constant in the adaptive rates; 5 in the paper.
-    L: float
+    L: Positive
     #: Passes over a client's minibatches in a round, and their size.
-    epochs: int
-    batch: int
-    #: {"plain", "adam"}: The step of the methods that have no mode.
-    optimizer: str
+    epochs: Count
+    batch: Count
+    #: The step of the methods that have no mode.
+    optimizer: Annotated[str, public.one_of(*STEPS)]
     #: Samples of each past task that are drawn from a client's memory where its gradient is taken (Sec. 7: "50, 150,
     #: 200 and 300 per task"); where it has no more of a task, it takes them all.
-    sample: int
-
-    def __post_init__(self) -> None:
-        for name in ("lr", "alpha", "L"):
-            number(name, getattr(self, name), "a finite positive number")
-        for name in ("epochs", "batch", "sample"):
-            count(name, getattr(self, name))
-        one_of("optimizer", self.optimizer, STEPS)
+    sample: Count
 
     def check_adaptive(self) -> None:
         """Refuse an alpha with which Table 1's rate under transference, (1 - L alpha) times something, is not positive.
@@ -289,17 +238,3 @@ def one_of(name: str, value: object, known: Sequence[str]) -> None:
     """Refuse a name that is not among the known ones."""
     if value not in known:
         raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")
-
-
-def number(name: str, value: Any, wanted: str, *, zero: bool = False) -> None:
-    """Refuse what is not a finite positive number, or zero where that is allowed."""
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    # Compared instead of `isfinite`, which fails for integers too large for a float.
-    if not (real and 0 <= value <= sys.float_info.max and (zero or value > 0)):
-        raise InvalidInput(f"{name} is {value!r}: use {wanted}")
-
-
-def count(name: str, value: Any) -> None:
-    """Refuse what is not an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")

@@ -5,9 +5,8 @@ All have Table 5's settings and those of the supplement's Sec. 4, which are the 
 task and client of which 200 are drawn. Tables are means over the seeds 1234, 1235, 1236; plots have one seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from cflag_theory.bridge.settings.cfl_presets import Preset, Variation, cfl_presets
@@ -130,45 +129,37 @@ def _presets() -> list[Preset]:
 
 
 def _figures(data: str, words: str, seed: Sequence[int]) -> list[Preset]:
-    three = ("c_flag", "ewc", "fedtrack")
-    non_iid = ZETA[NON_IID]
+    one = partial(_variation, data, seeds=seed)
+    own, three, non_iid, iid = ("c_flag",), ("c_flag", "ewc", "fedtrack"), ZETA[NON_IID], ZETA[IID]
+    by_clients = [_clients(data, NON_IID, clients, seeds=seed, published=False) for clients in (5, 10, 15)]
+    by_size = [one(own, zeta=z, size=n, sample=n // 2) for z in (non_iid, iid) for n in range(100, 700, 100)]
+    counts = "Which numbers of clients: 5, 10, 15, to which Table 8 is said to add 25 and 50."
+    sizes = "Which six sizes: 100 to 600; of them the text names 600, and 400 is its usual one."
+    panels: tuple[tuple[str, str, list[Variation], tuple[str, ...]], ...] = (
+        ("figure2", "Figure 2, {}: average accuracy by task, IID.", [one(_ALL, zeta=iid)], ()),
+        (
+            "figure3",
+            "Figure 3, {}: C-FLAG, EWC-FL and FedTrack at three heterogeneities.",
+            [one(three, zeta=zeta) for zeta in (0.1, 1.0, 1e5)],
+            (),
+        ),
+        ("figure5-clients", "Figure 5 (left), {}: C-FLAG, non-IID, by the number of clients.", by_clients, (counts,)),
+        (
+            "figure5-memory",
+            "Figure 5 (right), {}: C-FLAG, non-IID, by the samples drawn of 400 kept.",
+            [one(own, zeta=non_iid, sample=sample) for sample in (50, 150, 200, 300)],
+            (),
+        ),
+        (
+            "figure7",
+            "Figure 7, {}: C-FLAG by the size of memory, half of it drawn, non-IID and IID.",
+            by_size,
+            (sizes,),
+        ),
+    )
     return [
-        Preset(
-            f"figure2-{data}",
-            f"Figure 2, {words}: average accuracy by task, IID.",
-            (_variation(data, _ALL, zeta=ZETA[IID], seeds=seed),),
-            (_ONE_SEED,),
-        ),
-        Preset(
-            f"figure3-{data}",
-            f"Figure 3, {words}: C-FLAG, EWC-FL and FedTrack at three heterogeneities.",
-            tuple(_variation(data, three, zeta=zeta, seeds=seed) for zeta in (0.1, 1.0, 1e5)),
-            (_ONE_SEED,),
-        ),
-        Preset(
-            f"figure5-clients-{data}",
-            f"Figure 5 (left), {words}: C-FLAG, non-IID, by the number of clients.",
-            tuple(_clients(data, NON_IID, clients, seeds=seed, published=False) for clients in (5, 10, 15)),
-            ("Which numbers of clients: 5, 10, 15, to which Table 8 is said to add 25 and 50.", _ONE_SEED),
-        ),
-        Preset(
-            f"figure5-memory-{data}",
-            f"Figure 5 (right), {words}: C-FLAG, non-IID, by the samples drawn of 400 kept.",
-            tuple(
-                _variation(data, ("c_flag",), zeta=non_iid, seeds=seed, sample=sample) for sample in (50, 150, 200, 300)
-            ),
-            (_ONE_SEED,),
-        ),
-        Preset(
-            f"figure7-{data}",
-            f"Figure 7, {words}: C-FLAG by the size of memory, half of it drawn, non-IID and IID.",
-            tuple(
-                _variation(data, ("c_flag",), zeta=zeta, seeds=seed, size=size, sample=size // 2)
-                for zeta in (non_iid, ZETA[IID])
-                for size in range(100, 700, 100)
-            ),
-            ("Which six sizes: 100 to 600; of them the text names 600, and 400 is its usual one.", _ONE_SEED),
-        ),
+        Preset(f"{name}-{data}", what.format(words), tuple(runs), (*decided, _ONE_SEED))
+        for name, what, runs, decided in panels
     ]
 
 

@@ -1,16 +1,13 @@
 """What the settings of a bridge run may be, key by key."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
-from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
 from cflag_theory.errors import InvalidInput
-from cflag_theory.public import Rule, one_of, quoted
+from cflag_theory.public import Rule
 from cflag_theory.reading import TRUTH, WORD, integer, is_number, of_kind
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
@@ -36,12 +33,8 @@ CONVOLUTIONS = ("cnn", "resnet18", "resnet50")
 
 
 class WrongSetting(InvalidInput):
-    """A setting is wrong: change the key that the message names.
-
-    Attributes
-    ----------
-    place : tuple of str
-        The key, or a method and the key of its options.
+    """A setting is wrong: change the key that the message names. `place` is the key, or a method and the key of its
+    options.
     """
 
     def __init__(self, place: tuple[str, ...], sentence: str) -> None:
@@ -57,87 +50,37 @@ def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return test
 
 
-_COUNT = integer(1, (1 << 31) - 1)
+#: What settings are; `run_settings.RULES` has them by name.
+Count = Annotated[int, integer(1, (1 << 31) - 1)]
 # No useful rate is further from 1; in these bounds neither squares nor quotients of rates leave float32.
-_RATE = Rule(lambda value: is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
-_DIRICHLET = Rule(lambda value: is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12")
-_WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
-#: For every setting.
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {
-        "data": one_of(*CLASSES),
-        "root": _WORD,
-        "download": TRUTH,
-        "protocol": one_of("tasks", "rounds"),
-        "tasks": _COUNT,
-        "clients": _COUNT,
-        "zeta": _DIRICHLET,
-        "partition": one_of("class-over-clients", "client-over-classes", "balanced"),
-        "weights": one_of("samples", "equal"),
-        "crop": TRUTH,
-        "flip": TRUTH,
-        "jitter": TRUTH,
-        "image_size": integer(8, 1024),
-        "subsets": _COUNT,
-        "subset_size": _COUNT,
-        "inner_zeta": _DIRICHLET,
-        "overlap": Rule(lambda value: is_number(value) and 0 <= value < 1, "a number from 0 to below 1"),
-        "visits": one_of("random", "pointer"),
-        "split": one_of("repaired", "printed"),
-        "stateless": TRUTH,
-        "class_order": one_of("given", "shuffled"),
-        "model": one_of("linear", "mlp", *CONVOLUTIONS),
-        "heads": one_of("list", "masked", "shared", "growing"),
-        "old_logits": one_of("kept", "masked"),
-        "mode": one_of(*MODES),
-        "methods": Rule(
-            _several(lambda name: type(name) is str and name in ALL_NAMES),
-            f"a list of different methods of {', '.join(ALL_NAMES)}",
-        ),
-        "rounds": _COUNT,
-        "epochs": _COUNT,
-        "batch": _COUNT,
-        "optimizer": one_of(*STEPS),
-        "lr": _RATE,
-        "alpha": _RATE,
-        "L": _RATE,
-        "memory_kind": one_of("ring", "reservoir", "by-task", "herding"),
-        "memory_size": _COUNT,
-        "memory_sample": _COUNT,
-        "seeds": Rule(
-            _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
-            "a list of different integers from 0 to 2^63 - 1",
-        ),
-        "dtype": one_of("float32", "float64"),
-        "device": Rule(
-            lambda value: type(value) is str and re.fullmatch("cpu|cuda(:[0-9]{1,3})?", value) is not None,
-            "cpu, cuda, or one of several such as cuda:1",
-        ),
-        # OpenMP ends the process when it cannot have as many as it is told to.
-        "threads": integer(1, 1024),
-        "past_every": integer(0, (1 << 31) - 1),
-        "autocast": TRUTH,
-        "channels_last": TRUTH,
-        "compile": TRUTH,
-        "graphs": TRUTH,
-        "tf32": TRUTH,
-        "exchange": one_of("reduce", "ordered"),
-        "together": one_of(*TOGETHER),
-        "checkpoint_every": _COUNT,
-        "export_models": TRUTH,
-        "tensorboard": TRUTH,
-    }
-)
-#: Settings that may be None.
-OPTIONAL = ("root", "image_size", "alpha", "threads", "subset_size", "inner_zeta")
-
-
-def check_setting(name: str, value: Any) -> None:
-    """Raise `WrongSetting` unless the setting `name` may have this value."""
-    if value is None and name in OPTIONAL:
-        return
-    if not RULES[name].fits(value):
-        raise WrongSetting((name,), f"{name} is {quoted(value)}: use {RULES[name].wanted}")
+Rate = Annotated[float, Rule(lambda value: is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")]
+Dirichlet = Annotated[
+    float, Rule(lambda value: is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12")
+]
+Share = Annotated[float, Rule(lambda value: is_number(value) and 0 <= value < 1, "a number from 0 to below 1")]
+Word = Annotated[str, Rule(lambda value: type(value) is str and value != "", "a word in quotes")]
+Truth = Annotated[bool, TRUTH]
+Methods = Annotated[
+    tuple[str, ...],
+    Rule(
+        _several(lambda name: type(name) is str and name in ALL_NAMES),
+        f"a list of different methods of {', '.join(ALL_NAMES)}",
+    ),
+]
+Seeds = Annotated[
+    tuple[int, ...],
+    Rule(
+        _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
+        "a list of different integers from 0 to 2^63 - 1",
+    ),
+]
+Device = Annotated[
+    str,
+    Rule(
+        lambda value: type(value) is str and re.fullmatch("cpu|cuda(:[0-9]{1,3})?", value) is not None,
+        "cpu, cuda, or one of several such as cuda:1",
+    ),
+]
 
 
 _TYPES = {

@@ -1,26 +1,43 @@
 """What describes a bridge run completely: one frozen record, checked where it is made, and nothing of torch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, NoneType
+from typing import Annotated, Any, get_args
 
 from cflag_theory.bridge.settings import evolving
-from cflag_theory.bridge.settings.options import HERDING, MODE_DATA, MODE_DEFAULTS, OPTIONS, RELEASED, RELEASED_IMAGES
+from cflag_theory.bridge.settings.options import (
+    HERDING,
+    MODE_DATA,
+    MODE_DEFAULTS,
+    MODES,
+    OPTIONS,
+    RELEASED,
+    RELEASED_IMAGES,
+    STEPS,
+    TOGETHER,
+)
 from cflag_theory.bridge.settings.rules import (
     CLASS_NAMES,
     CLASSES,
+    CONVOLUTIONS,
     METHOD_NAMES,
     OWN,
-    RULES,
+    Count,
+    Device,
+    Dirichlet,
+    Methods,
+    Rate,
+    Seeds,
+    Share,
+    Truth,
+    Word,
     WrongSetting,
-    check_setting,
     rules_of,
 )
 from cflag_theory.errors import InvalidInput
-from cflag_theory.public import quoted
+from cflag_theory.public import Rule, hints_of, one_of, quoted
+from cflag_theory.reading import integer
 
 _PAPER = {
     "mode": "paper",
@@ -71,154 +88,110 @@ class RunSettings:
 
     The defaults are those of Split-Digits; `run_settings` starts from those of the data set.
 
-    Attributes
-    ----------
-    protocol : str
-        tasks: the C-FLAG paper's task-incremental learning. rounds: the CFL paper's data that change from round to
-        round, with one task of all classes; its own settings are described in `data.evolving`, its defaults stand in
-        `settings.evolving`.
-    data : str
-        digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.
-    root : str or None
-        Folder of the data; digits need none.
-    download : bool
-        Whether data that are not in `root` are downloaded.
-    tasks, clients : int
-        The classes are split evenly over the tasks.
-    zeta : float
-        Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one. The CFL paper's alpha.
-    partition : str
-        class-over-clients, client-over-classes, or balanced (class over clients with equal sizes).
-    weights : str
-        p_i of a client in a task: its share of the samples (samples), or the same for all that have some (equal).
-    crop, flip, jitter : bool
-        Whether train images and what is remembered are shifted and cropped, mirrored, and changed in brightness,
-        contrast and saturation, anew in every round; see `models.augment`.
-    image_size : int or None
-        Height and width that images are scaled to; None leaves them as they are.
-    subsets, subset_size : int, int or None
-        Data sets of a client, and their size: by default all samples, evenly.
-    inner_zeta : float or None
-        Dirichlet parameter of the split of a client's samples into subsets, zeta where it is None.
-    overlap, visits, split, stateless
-        Of `data.evolving.evolving`.
-    class_order : str
-        Which classes make a task: as given, or shuffled by the seed.
-    model : str
-        linear, mlp, cnn, resnet18 or resnet50.
-    heads : str
-        A list of heads of which the task chooses one (task-incremental, the paper's); one masked head, whose logits of
-        other tasks' classes are left out; one shared head for the place of a class within its task
-        (domain-incremental: with the digits' tasks 01, 23, ... it answers whether a digit is odd); or growing ones, of
-        all classes seen so far, among which test images are classified too (class-incremental, the paper's Table 7).
-    old_logits : str
-        Where heads grow, whether in the loss on current data the logits of past tasks' classes are kept or masked.
-    mode : str
-        theory, paper or released: what options, the optimizer, the kind of memory and the partition are unless they
-        are given, see `options`.
-    methods : tuple of str
-    options : mapping of str to options
-        Of every method that has some, see `options.OPTIONS`.
-    rounds : int
-        Communication rounds a task.
-    epochs, batch : int
-        Passes of a client over its data in a round, in minibatches of this size.
-    optimizer : str
-        adam or plain: the local steps of the methods that have no mode.
-    lr : float
-        Step size of the local steps: beta, and alpha without one of its own.
-    alpha : float or None
-        Step size on memory.
-    L : float
-        The smoothness constant that adaptive rates and Gamma(t) are computed with.
-    memory_kind : str
-        ring (the last ones of each class), reservoir, by-task, or herding (by the model's features).
-    memory_size, memory_sample : int
-        Samples that a client keeps of a task, and how many of each past task it takes a step.
-    seeds : tuple of int
-        Each draws its own split, start and minibatches, which all methods share.
-    dtype, device : str
-        float32 or float64; cpu, cuda, cuda:1.
-    threads : int or None
-        Of torch; its own choice where this is None. Small networks gain nothing by more than one, and lose much where
-        the machine has other work.
-    past_every : int
-        In every so many rounds f(x_t), its gradient and what follows from it are measured, by a pass over all past
-        data; 0 for never.
-    autocast, channels_last, compile, graphs, tf32 : bool
-        bfloat16 in forward passes, memory format, compiled passes and steps, CUDA graphs of passes, TF32 for float32:
-        speed for last bits. The last two have no effect on a CPU.
-    exchange : str
-        How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
-        clients (ordered).
-    together : str
-        Whether the clients of an mlp are computed at once: yes, no, or auto, where it pays.
-    checkpoint_every : int
-        A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
-        A round of digits takes less time than a checkpoint, so that they have one a task.
-    export_models : bool
-        Whether the best and the last model of a part are kept as files for PyTorch, see `training.exports`.
-    tensorboard : bool
-        Whether the numbers of every round are written for TensorBoard, a package of its own.
-
     Raises
     ------
     WrongSetting
         A value is of another type or out of range, or two do not go together.
     """
 
-    data: str = "digits"
-    root: str | None = None
-    download: bool = False
-    protocol: str = "tasks"
-    tasks: int = 5
-    clients: int = 5
-    zeta: float = 1.0
-    partition: str = "class-over-clients"
-    weights: str = "samples"
-    crop: bool = False
-    flip: bool = False
-    jitter: bool = False
-    image_size: int | None = None
-    subsets: int = 30
-    subset_size: int | None = None
-    inner_zeta: float | None = None
-    overlap: float = 0.0
-    visits: str = "random"
-    split: str = "repaired"
-    stateless: bool = False
-    class_order: str = "given"
-    model: str = "mlp"
-    heads: str = "shared"
-    old_logits: str = "kept"
-    mode: str = "theory"
-    methods: tuple[str, ...] = METHOD_NAMES
+    data: Annotated[str, one_of(*CLASSES)] = "digits"
+    #: Folder of the data; digits need none.
+    root: Word | None = None
+    #: Whether data that are not in `root` are downloaded.
+    download: Truth = False
+    #: tasks: the C-FLAG paper's task-incremental learning. rounds: the CFL paper's data that change from round to
+    #: round, with one task of all classes; its own settings are described in `data.evolving`, its defaults stand in
+    #: `settings.evolving`.
+    protocol: Annotated[str, one_of("tasks", "rounds")] = "tasks"
+    #: The classes are split evenly over the tasks.
+    tasks: Count = 5
+    clients: Count = 5
+    #: Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one. The CFL paper's alpha.
+    zeta: Dirichlet = 1.0
+    #: balanced: class over clients with equal sizes.
+    partition: Annotated[str, one_of("class-over-clients", "client-over-classes", "balanced")] = "class-over-clients"
+    #: p_i of a client in a task: its share of the samples, or the same for all that have some.
+    weights: Annotated[str, one_of("samples", "equal")] = "samples"
+    #: Whether train images and what is remembered are shifted and cropped, mirrored, and changed in brightness,
+    #: contrast and saturation, anew in every round; see `models.clients.augmented`.
+    crop: Truth = False
+    flip: Truth = False
+    jitter: Truth = False
+    #: Height and width that images are scaled to; None leaves them as they are.
+    image_size: Annotated[int, integer(8, 1024)] | None = None
+    #: Data sets of a client, and their size: by default all samples, evenly.
+    subsets: Count = 30
+    subset_size: Count | None = None
+    #: Dirichlet parameter of the split of a client's samples into subsets, zeta where it is None.
+    inner_zeta: Dirichlet | None = None
+    #: The next four as `data.evolving.evolving` has them.
+    overlap: Share = 0.0
+    visits: Annotated[str, one_of("random", "pointer")] = "random"
+    split: Annotated[str, one_of("repaired", "printed")] = "repaired"
+    stateless: Truth = False
+    #: Which classes make a task: as given, or shuffled by the seed.
+    class_order: Annotated[str, one_of("given", "shuffled")] = "given"
+    model: Annotated[str, one_of("linear", "mlp", *CONVOLUTIONS)] = "mlp"
+    #: A list of heads of which the task chooses one (task-incremental, the paper's); one masked head, whose logits of
+    #: other tasks' classes are left out; one shared head for the place of a class within its task
+    #: (domain-incremental: with the digits' tasks 01, 23, ... it answers whether a digit is odd); or growing ones, of
+    #: all classes seen so far, among which test images are classified too (class-incremental, the paper's Table 7).
+    heads: Annotated[str, one_of("list", "masked", "shared", "growing")] = "shared"
+    #: Where heads grow, whether in the loss on current data the logits of past tasks' classes are kept or masked.
+    old_logits: Annotated[str, one_of("kept", "masked")] = "kept"
+    #: What options, the optimizer, the kind of memory and the partition are unless they are given, see `options`.
+    mode: Annotated[str, one_of(*MODES)] = "theory"
+    methods: Methods = METHOD_NAMES
+    #: Of every method that has some, see `options.OPTIONS`.
     options: Mapping[str, Any] = field(default_factory=dict)
-    rounds: int = 10
-    epochs: int = 2
-    batch: int = 16
-    optimizer: str = "plain"
-    lr: float = 0.05
-    alpha: float | None = None
-    L: float = 5.0
-    memory_kind: str = "ring"
-    memory_size: int = 20
-    memory_sample: int = 10
-    seeds: tuple[int, ...] = (1234, 1235, 1236, 1237, 1238)
-    dtype: str = "float32"
-    device: str = "cpu"
-    threads: int | None = 1
-    past_every: int = 1
-    autocast: bool = False
-    channels_last: bool = False
-    compile: bool = False
-    graphs: bool = False
-    tf32: bool = False
-    exchange: str = "ordered"
-    together: str = "auto"
-    checkpoint_every: int = 10
-    export_models: bool = False
-    tensorboard: bool = False
+    #: Communication rounds a task.
+    rounds: Count = 10
+    #: Passes of a client over its data in a round, in minibatches of the size `batch`.
+    epochs: Count = 2
+    batch: Count = 16
+    #: The local steps of the methods that have no mode.
+    optimizer: Annotated[str, one_of(*STEPS)] = "plain"
+    #: Step size of the local steps: beta, and alpha without one of its own.
+    lr: Rate = 0.05
+    #: Step size on memory.
+    alpha: Rate | None = None
+    #: The smoothness constant that adaptive rates and Gamma(t) are computed with.
+    L: Rate = 5.0
+    #: ring (the last ones of each class), reservoir, by-task, or herding (by the model's features).
+    memory_kind: Annotated[str, one_of("ring", "reservoir", "by-task", "herding")] = "ring"
+    #: Samples that a client keeps of a task, and how many of each past task it takes a step.
+    memory_size: Count = 20
+    memory_sample: Count = 10
+    #: Each draws its own split, start and minibatches, which all methods share.
+    seeds: Seeds = (1234, 1235, 1236, 1237, 1238)
+    dtype: Annotated[str, one_of("float32", "float64")] = "float32"
+    device: Device = "cpu"
+    # OpenMP ends the process when it cannot have as many as it is told to.
+    #: Of torch; its own choice where this is None. Small networks gain nothing by more than one, and lose much where
+    #: the machine has other work.
+    threads: Annotated[int, integer(1, 1024)] | None = 1
+    #: In every so many rounds f(x_t), its gradient and what follows from it are measured, by a pass over all past
+    #: data; 0 for never.
+    past_every: Annotated[int, integer(0, (1 << 31) - 1)] = 1
+    #: bfloat16 in forward passes, memory format, compiled passes and steps, CUDA graphs of passes, TF32 for float32:
+    #: speed for last bits. The last two have no effect on a CPU.
+    autocast: Truth = False
+    channels_last: Truth = False
+    compile: Truth = False
+    graphs: Truth = False
+    tf32: Truth = False
+    #: How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
+    #: clients (ordered).
+    exchange: Annotated[str, one_of("reduce", "ordered")] = "ordered"
+    #: Whether the clients of an mlp are computed at once: yes, no, or auto, where it pays.
+    together: Annotated[str, one_of(*TOGETHER)] = "auto"
+    #: A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
+    #: A round of digits takes less time than a checkpoint, so that they have one a task.
+    checkpoint_every: Count = 10
+    #: Whether the best and the last model of a part are kept as files for PyTorch, see `training.exports`.
+    export_models: Truth = False
+    #: Whether the numbers of every round are written for TensorBoard, a package of its own.
+    tensorboard: Truth = False
 
     def __post_init__(self) -> None:
         for name in RULES:
@@ -231,7 +204,8 @@ class RunSettings:
         kinds = options_of(self.protocol)
         for name, options in self.options.items():
             if name not in kinds or not isinstance(options, kinds[name]):
-                raise WrongSetting((name,), f"options of {name!r} are {quoted(options)}: use {_of_methods(kinds)}")
+                wanted = " or ".join(f"{kind.__name__} for {name}" for name, kind in kinds.items())
+                raise WrongSetting((name,), f"options of {name!r} are {quoted(options)}: use {wanted}")
         whole = {
             name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in kinds.items()
         }
@@ -296,12 +270,26 @@ class RunSettings:
         return plain | {name: asdict(options) for name, options in self.options.items()}
 
 
+def _rule_of(hint: Any) -> tuple[Rule, bool]:
+    """The rule of an annotated setting, and whether it may be None."""
+    inner = get_args(hint)
+    return (inner[0].__metadata__[0], True) if inner[-1] is NoneType else (hint.__metadata__[0], False)
+
+
+_SETTINGS = {name: _rule_of(hint) for name, hint in hints_of(RunSettings).items() if name != "options"}
+#: For every setting.
+RULES: Mapping[str, Rule] = MappingProxyType({name: rule for name, (rule, _) in _SETTINGS.items()})
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Raise `WrongSetting` unless the setting `name` may have this value."""
+    rule, may_lack = _SETTINGS[name]
+    if not (rule.fits(value) or (value is None and may_lack)):
+        raise WrongSetting((name,), f"{name} is {quoted(value)}: use {rule.wanted}")
+
+
 def _usual_options(kind: type, mode: str) -> dict[str, str]:
     return {"mode": mode} if "mode" in rules_of(kind) else {}
-
-
-def _of_methods(kinds: Mapping[str, type]) -> str:
-    return " or ".join(f"{kind.__name__} for {name}" for name, kind in kinds.items())
 
 
 def options_of(protocol: str) -> Mapping[str, type]:
@@ -383,12 +371,8 @@ def merged(changes: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any
 
 
 def differing_key(plain: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """The first key by which two runs differ in what they compute, dotted for an option; None where they are the same.
-
-    Parameters
-    ----------
-    plain, other : mapping
-        Of `RunSettings.to_json`. Keys of `WHERE` are not compared.
+    """The first key by which two runs (`RunSettings.to_json`) differ in what they compute, dotted for an option; None
+    where they are the same. Keys of `WHERE` are not compared.
     """
     for name in dict.fromkeys((*plain, *other)):
         one, two = plain.get(name), other.get(name)

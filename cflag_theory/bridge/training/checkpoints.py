@@ -10,8 +10,6 @@ Every file is written whole or not at all. A part is a pure function of the sett
 a checkpoint needs no generator's state.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -52,18 +50,9 @@ class Checkpoint:
 class Folder:
     """The folder of one run, to which several processes may write, each to parts of its own; see `begin` and `part`.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it does not exist. One that holds parts of the same run is continued.
-    settings : RunSettings
-    environment : mapping of str to str
-        Versions and the like, on which last bits may depend.
-    digests : mapping of str to str
-        What tells the data from other data.
-    anyway : bool
-        Whether parts go on where the environment, or a setting of `run_settings.HOW`, was another one. The change is
-        recorded.
+    It is made if it does not exist; one that holds parts of the same run is continued. `environment` has versions and
+    the like, on which last bits may depend, and `digests` what tells the data from other data. With `anyway` parts go
+    on where the environment, or a setting of `run_settings.HOW`, was another one; the change is recorded.
     """
 
     def __init__(
@@ -210,7 +199,9 @@ def read_header(folder: Path) -> dict[str, Any]:
 
 def _require_same_work(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuse other data, and settings by which runs compute something else."""
-    key = differing_key(*(_without_how(header["settings"]) for header in (found, now)))
+    key = differing_key(
+        *({name: value for name, value in header["settings"].items() if name not in HOW} for header in (found, now))
+    )
     if key is not None:
         raise DataError(
             f"{folder} holds a run with {key} = {_at(found['settings'], key)}, and this one has "
@@ -222,10 +213,6 @@ def _require_same_work(folder: Path, found: Mapping[str, Any], now: Mapping[str,
                 f"{folder} holds a run with other data ({name} was {found['data'].get(name)} and is {value}): "
                 f"{_CHOOSE}, or make them equal"
             )
-
-
-def _without_how(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name not in HOW}
 
 
 def _differing(found: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -5,8 +5,6 @@ process keeps the state and takes the same step with the same means. Two exchang
 the clients' scalars is added up besides.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,14 +31,8 @@ class Communication(Protocol):
     processes: int
 
     def mean(self, vectors: Mapping[int, Vectors], p: Sequence[float]) -> dict[str, Tensor]:
-        """sum_i p_i v_i for each name, over the clients with p_i > 0.
-
-        Parameters
-        ----------
-        vectors : mapping of client to vectors by name
-            Those of this process's clients; the same names and shapes for all clients.
-        p : sequence of float
-            The shares of all clients.
+        """sum_i p_i v_i for each name, over the clients with p_i > 0, from the vectors of this process's clients, by
+        client and name: the same names and shapes for all clients.
         """
 
     def table(self, rows: Mapping[int, Sequence[float]], clients: int, columns: int) -> list[list[float]]:
@@ -69,16 +61,10 @@ class InOneProcess:
 class OverProcesses:
     """Clients over the processes of torch.distributed's default group; see `started`.
 
-    Parameters
-    ----------
-    device : torch.device
-        Where the vectors are.
-    sum : {"ordered", "reduce"}
-        "ordered": each client's vector goes to every process, which adds them in client order, so that the result
-        is that of one process bit for bit. "reduce": a process adds its own clients' vectors and one all-reduce
-        adds the sums: less is sent, and the order of the additions depends on the number of processes.
-    timeout : float
-        Seconds after which a process that does not answer ends the run.
+    With sum "ordered" each client's vector goes to every process, which adds them in client order, so that the result
+    is that of one process bit for bit. With "reduce" a process adds its own clients' vectors and one all-reduce adds
+    the sums: less is sent, and the order of the additions depends on the number of processes. A process that does not
+    answer for `timeout` seconds ends the run.
     """
 
     def __init__(self, device: torch.device, *, sum: str = "ordered", timeout: float = 600) -> None:
@@ -155,15 +141,8 @@ def started(
     """The way to exchange in this process: over the processes that torchrun started, or in one.
 
     To be entered once in a process: PyTorch's second start under torchrun meets the addresses of the first, and waits.
-
-    Parameters
-    ----------
-    device : torch.device
-        This process's: gloo connects CPUs, NCCL GPUs.
-    sum, timeout
-        See `OverProcesses`.
-    backend : str, optional
-        Another one: gloo also connects processes that share a GPU, which NCCL refuses.
+    By the device gloo connects CPUs, NCCL GPUs; `backend` is another one: gloo also connects processes that share a
+    GPU, which NCCL refuses.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if sum not in SUMS:

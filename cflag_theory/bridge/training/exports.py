@@ -1,7 +1,5 @@
 """What a part leaves for other programs: a line of CSV after every round, its models, and TensorBoard's events."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -23,14 +21,8 @@ BEST, LAST = "best", "last"
 
 
 class RoundLines:
-    """A CSV file with a line for each round; lists, one entry a client, are joined by semicolons.
-
-    Parameters
-    ----------
-    path : Path
-        Written anew with the rounds that are done.
-    columns : mapping of str to list
-        Of a part's record.
+    """A CSV file with a line for each round, written anew with the rounds that are done, `columns` of a part's record;
+    lists, one entry a client, are joined by semicolons.
     """
 
     def __init__(self, path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

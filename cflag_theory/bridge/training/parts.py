@@ -24,8 +24,7 @@ from cflag_theory.bridge.settings.options import HERDING
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
-from cflag_theory.bridge.training.evaluation import accuracies, evaluation, information_loss
-from cflag_theory.bridge.training.exemplars import Exemplars
+from cflag_theory.bridge.training.evaluation import Exemplars, accuracies, evaluation, information_loss
 from cflag_theory.bridge.training.exports import BEST, LAST, RoundLines, board, model_file, show, write_model
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.errors import InvalidInput
@@ -142,14 +141,7 @@ def method_of(settings: RunSettings, name: str) -> Method:
 
 
 class Part:
-    """A method with a seed, from its last checkpoint on.
-
-    Parameters
-    ----------
-    world : World
-    name : str
-        Of the method.
-    """
+    """A method with a seed, from its last checkpoint on."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name

@@ -12,8 +12,6 @@ more than arithmetic, and so for every mlp, whatever the number of its clients, 
 benchmarks/RESULTS.md; a ResNet is arithmetic all through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +19,8 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.methods.base import Local, Method, Round
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rates import inner
 from cflag_theory.bridge.settings.options import AUTO, NO, TOGETHER
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.errors import UnknownName
@@ -64,19 +63,9 @@ def one_round(
     *,
     together: str = AUTO,
 ) -> Step:
-    """One round from `state`, which is left as it is.
-
-    Parameters
-    ----------
-    method : Method
-    round : Round
-    clients : sequence of Client
-        All N, in every process. Those with p_i = 0 take no part.
-    state : (size,) Tensor
-        x_t.
-    communication : Communication
-    together : {"auto", "yes", "no"}
-        Whether the clients of this process are computed together where they can be: see `together`.
+    """One round from x_t = `state`, which is left as it is. `clients` are all N, in every process; those with p_i = 0
+    take no part. `together` says whether the clients of this process are computed together: wherever it can be done
+    ("auto", "yes") or not.
     """
     round.model.see(round.task)
     p = [client.p for client in clients]
@@ -118,11 +107,7 @@ def end_task(
     method: Method, round: Round, clients: Sequence[Client], state: Tensor, communication: Communication
 ) -> int:
     """The end of a task whose last round was `round`: the method takes in what the clients send, and the server's.
-
-    Returns
-    -------
-    int
-        Samples whose gradient that took, the same in every process.
+    Gives how many samples' gradients that took, the same in every process.
     """
     round.model.see(round.task)
     sent = {client.index: method.end_task(round, client, state) for client in taking_part(clients, communication)}
@@ -171,11 +156,7 @@ def groups(
     together: str, model: FlatModel, method: Method, clients: Sequence[Client]
 ) -> tuple[list[Sequence[Client]], bool]:
     """The clients in groups that are computed together, one group or one of every client, and whether they are stacked.
-
-    Parameters
-    ----------
-    together : {"auto", "yes", "no"}
-        Today "auto" is "yes": wherever it can be done, see `why_not`.
+    Today `together` "auto" is "yes": wherever it can be done, see `why_not`.
     """
     if together not in TOGETHER:
         raise UnknownName(f"together {together!r} is unknown: use one of {', '.join(TOGETHER)}")

@@ -1,11 +1,9 @@
 """A whole bridge run: every method with every seed, kept in a folder from which the same call continues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import replace
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,16 @@ from cflag_theory.bridge.data.evolving import Evolving, evolving
 from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.streams import RING, Stream, equal_shares, remembered, split_tasks
 from cflag_theory.bridge.measures.results import BridgeResult
-from cflag_theory.bridge.models.augment import augmented
-from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
+from cflag_theory.bridge.models.clients import (
+    Client,
+    ClientData,
+    Pixels,
+    augmented,
+    client_data,
+    clients_of,
+    pixels,
+    test_data,
+)
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import HERDING, YES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
@@ -28,11 +34,11 @@ from cflag_theory.bridge.training.environment import (
     digest,
     environment_of,
     find_device,
+    has_bfloat16,
     kept_memory,
     precision,
     threads,
 )
-from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.gathered import Gathered
 from cflag_theory.bridge.training.parts import Changed, Part, Progress, World, method_of
 from cflag_theory.bridge.training.rounds import taking_part, why_not
@@ -111,10 +117,7 @@ def run_bridge(
             notes["autocast: this device has no instructions for bfloat16, and is slower with it"] = None
         run = Gathered(settings, folder, environment, notes, preset)
         model = _model(settings, images, device)
-        taken = [
-            pixels(each, images.mean, images.std, model, settings.image_size)
-            for each in (images.train_images, images.test_images)
-        ]
+        worlds = _Worlds(settings, images, model, communication, run)
 
         def after_round(**at: Any) -> None:
             if first:
@@ -124,7 +127,7 @@ def run_bridge(
 
         try:
             for seed in settings.seeds:
-                world = _world(settings, seed, images, taken, model, communication, run)
+                world = worlds.of(seed)
                 for name in settings.methods:
                     with folder.part(name, seed) if first else nullcontext(True) as mine:
                         if not _told(communication, mine):
@@ -207,166 +210,149 @@ def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatM
     )
 
 
-def _world(
-    settings: RunSettings,
-    seed: int,
-    images: Images,
-    taken: Sequence[Pixels],
-    model: FlatModel,
-    communication: Communication,
-    run: Gathered,
-) -> World:
-    if settings.protocol != TASKS:
-        return _evolving_world(settings, seed, images, taken, model, communication, run)
-    stream = split_tasks(
-        images,
-        tasks=settings.tasks,
-        clients=settings.clients,
-        zeta=settings.zeta,
-        partition=settings.partition,
-        class_order=settings.class_order,
-        seed=seed,
-    )
-    run.notes |= dict.fromkeys(f"seed {seed}: {note}" for note in stream.notes)
-    if settings.weights == "equal":
-        stream = equal_shares(stream)
-    return World(
-        settings=settings,
-        seed=seed,
-        model=model,
-        clients=_clients(settings, seed, images, stream, taken[0], model),
-        tests=test_data(images, stream, taken[1], model.device),
-        communication=communication,
-        folder=run.folder,
-        versions=run.environment,
-        about=_about(settings, images, stream),
-        changed=_changed(settings, seed, communication),
-    )
+@dataclass(frozen=True, eq=False)
+class _Worlds:
+    """What the worlds of all seeds are made of; `taken` are the train and the test images for the network."""
 
+    settings: RunSettings
+    images: Images
+    model: FlatModel
+    communication: Communication
+    run: Gathered
 
-def _about(settings: RunSettings, images: Images, stream: Stream) -> dict[str, Any]:
-    """What a model needs to be used elsewhere."""
-    return {
-        "model": settings.model,
-        "shape": list(_shape(settings, images)),
-        "heads": settings.heads,
-        "dtype": settings.dtype,
-        "classes_per_task": [len(classes) for classes in stream.classes],
-        "tasks": [[images.classes[number] for number in classes] for classes in stream.classes],
-        "data": images.name,
-        "mean": images.mean.tolist(),
-        "std": images.std.tolist(),
-        "image_size": settings.image_size,
-    }
+    @cached_property
+    def taken(self) -> list[Pixels]:
+        data = self.images
+        return [
+            pixels(each, data.mean, data.std, self.model, self.settings.image_size)
+            for each in (data.train_images, data.test_images)
+        ]
 
-
-def _evolving_world(
-    settings: RunSettings,
-    seed: int,
-    images: Images,
-    taken: Sequence[Pixels],
-    model: FlatModel,
-    communication: Communication,
-    run: Gathered,
-) -> World:
-    data = evolving(
-        images.train_labels,
-        clients=settings.clients,
-        subsets=settings.subsets,
-        size=settings.subset_size,
-        zeta=settings.zeta,
-        inner=settings.inner_zeta,
-        overlap=settings.overlap,
-        visits=settings.visits,
-        split=settings.split,
-        stateless=settings.stateless,
-        seed=seed,
-    )
-    run.notes |= dict.fromkeys(images.notes)
-    classes = tuple(range(len(images.classes)))
-    shares = np.full((1, settings.clients), 1 / settings.clients)
-    none = tuple(np.zeros(0, dtype=np.int64) for _ in range(settings.clients))
-    stream = Stream((classes,), (none,), (np.arange(len(images.test_labels)),), shares)
-    return World(
-        settings=settings,
-        seed=seed,
-        model=model,
-        clients=_evolving_clients(settings, images, data, stream, taken[0], model),
-        tests=test_data(images, stream, taken[1], model.device),
-        communication=communication,
-        folder=run.folder,
-        versions=run.environment,
-        about=_about(settings, images, stream),
-        seen=partial(_seen, images, data, stream, taken[0], model),
-    )
-
-
-def _seen(
-    images: Images, data: Evolving, stream: Stream, taken: Pixels, model: FlatModel, number: int
-) -> list[dict[int, tuple[ClientData, int]]]:
-    """Of every client its data sets up to a round, with how often it had each."""
-    found: list[dict[int, tuple[ClientData, int]]] = [{} for _ in range(data.clients)]
-    for earlier in range(number + 1):
-        for client, window in enumerate(data.at(earlier)):
-            of, times = found[client].get(window.part, (None, 0))
-            if of is None:
-                of = client_data(taken, stream, images.train_labels, [window.indices], [0], model.device)
-            found[client][window.part] = of, times + 1
-    return found
-
-
-def _evolving_clients(
-    settings: RunSettings, images: Images, data: Evolving, stream: Stream, taken: Pixels, model: FlatModel
-) -> Callable[[int, int], Sequence[Client]]:
-    """The clients of a round; what they had before is looked up only where it is measured."""
-
-    @lru_cache(maxsize=1)
-    def clients(task: int, number: int) -> Sequence[Client]:
-        def of(indices: np.ndarray) -> ClientData:
-            return client_data(taken, stream, images.train_labels, [indices], [0], model.device)
-
-        none = of(np.zeros(0, dtype=np.int64))
-        looked = settings.past_every and number % settings.past_every == 0
-        past = [of(indices) for indices in data.before(number)] if looked else [none] * data.clients
-        return tuple(
-            Client(i, 1 / data.clients, of(window.indices), none, past[i], window.part)
-            for i, window in enumerate(data.at(number))
+    def of(self, seed: int) -> World:
+        """What all methods of this seed share."""
+        settings = self.settings
+        if settings.protocol == TASKS:
+            stream = self._stream(seed)
+            more: dict[str, Any] = {"clients": self._clients(seed, stream), "changed": self._changed(seed)}
+        else:
+            data, stream = self._evolving(seed)
+            more = {"clients": self._evolving_clients(data, stream), "seen": partial(self._seen, data, stream)}
+        return World(
+            settings=settings,
+            seed=seed,
+            model=self.model,
+            tests=test_data(self.images, stream, self.taken[1], self.model.device),
+            communication=self.communication,
+            folder=self.run.folder,
+            versions=self.run.environment,
+            about=self._about(stream),
+            **more,
         )
 
-    return clients
+    def _stream(self, seed: int) -> Stream:
+        settings = self.settings
+        stream = split_tasks(
+            self.images,
+            tasks=settings.tasks,
+            clients=settings.clients,
+            zeta=settings.zeta,
+            partition=settings.partition,
+            class_order=settings.class_order,
+            seed=seed,
+        )
+        self.run.notes |= dict.fromkeys(f"seed {seed}: {note}" for note in stream.notes)
+        return equal_shares(stream) if settings.weights == "equal" else stream
 
+    def _evolving(self, seed: int) -> tuple[Evolving, Stream]:
+        """The local data by round, and as one task of all classes what a stream says."""
+        settings, images = self.settings, self.images
+        data = evolving(
+            images.train_labels,
+            clients=settings.clients,
+            subsets=settings.subsets,
+            size=settings.subset_size,
+            zeta=settings.zeta,
+            inner=settings.inner_zeta,
+            overlap=settings.overlap,
+            visits=settings.visits,
+            split=settings.split,
+            stateless=settings.stateless,
+            seed=seed,
+        )
+        self.run.notes |= dict.fromkeys(images.notes)
+        classes = tuple(range(len(images.classes)))
+        shares = np.full((1, settings.clients), 1 / settings.clients)
+        none = tuple(np.zeros(0, dtype=np.int64) for _ in range(settings.clients))
+        return data, Stream((classes,), (none,), (np.arange(len(images.test_labels)),), shares)
 
-def _clients(
-    settings: RunSettings,
-    seed: int,
-    images: Images,
-    stream: Stream,
-    taken: Pixels,
-    model: FlatModel,
-) -> Callable[[int, int], Sequence[Client]]:
-    @cache
-    def clients(task: int) -> Sequence[Client]:
-        # What is chosen by herding depends on the model: `Part` puts it in place of these.
-        kind = RING if settings.memory_kind == HERDING else settings.memory_kind
-        kept = remembered(stream, images.train_labels, task, kind=kind, size=settings.memory_size, seed=seed)
-        return clients_of(images, stream, task, kept, taken, model.device)
+    def _about(self, stream: Stream) -> dict[str, Any]:
+        """What a model needs to be used elsewhere."""
+        settings, images = self.settings, self.images
+        return {
+            "model": settings.model,
+            "shape": list(_shape(settings, images)),
+            "heads": settings.heads,
+            "dtype": settings.dtype,
+            "classes_per_task": [len(classes) for classes in stream.classes],
+            "tasks": [[images.classes[number] for number in classes] for classes in stream.classes],
+            "data": images.name,
+            "mean": images.mean.tolist(),
+            "std": images.std.tolist(),
+            "image_size": settings.image_size,
+        }
 
-    return lambda task, number: clients(task)
+    def _of(self, stream: Stream, indices: np.ndarray) -> ClientData:
+        return client_data(self.taken[0], stream, self.images.train_labels, [indices], [0], self.model.device)
 
+    def _seen(self, data: Evolving, stream: Stream, number: int) -> list[dict[int, tuple[ClientData, int]]]:
+        """Of every client its data sets up to a round, with how often it had each."""
+        found: list[dict[int, tuple[ClientData, int]]] = [{} for _ in range(data.clients)]
+        for earlier in range(number + 1):
+            for client, window in enumerate(data.at(earlier)):
+                of, times = found[client].get(window.part, (None, 0))
+                found[client][window.part] = self._of(stream, window.indices) if of is None else of, times + 1
+        return found
 
-def _changed(settings: RunSettings, seed: int, communication: Communication) -> Changed | None:
-    """The clients of this process with images that are changed anew in every round, if the settings ask for it."""
-    if not (settings.crop or settings.flip or settings.jitter):
-        return None
-    change = partial(augmented, crop=settings.crop, flip=settings.flip, jitter=settings.jitter)
+    def _evolving_clients(self, data: Evolving, stream: Stream) -> Callable[[int, int], Sequence[Client]]:
+        """The clients of a round; what they had before is looked up only where it is measured."""
 
-    @lru_cache(maxsize=1)
-    def changed(clients: Sequence[Client], overall: int) -> Sequence[Client]:
-        found = list(clients)
-        for client in taking_part(found, communication):
-            current = change(client.current, keyed(seed, "augment", overall, client.index))
-            memory = change(client.memory, keyed(seed, "augment memory", overall, client.index))
-            found[client.index] = replace(client, current=current, memory=memory)
-        return tuple(found)
+        @lru_cache(maxsize=1)
+        def clients(task: int, number: int) -> Sequence[Client]:
+            every, none = self.settings.past_every, self._of(stream, np.zeros(0, dtype=np.int64))
+            looked = every and number % every == 0
+            past = [self._of(stream, indices) for indices in data.before(number)] if looked else [none] * data.clients
+            return tuple(
+                Client(i, 1 / data.clients, self._of(stream, window.indices), none, past[i], window.part)
+                for i, window in enumerate(data.at(number))
+            )
 
-    return changed
+        return clients
+
+    def _clients(self, seed: int, stream: Stream) -> Callable[[int, int], Sequence[Client]]:
+        @cache
+        def clients(task: int) -> Sequence[Client]:
+            settings, images = self.settings, self.images
+            # What is chosen by herding depends on the model: `Part` puts it in place of these.
+            kind = RING if settings.memory_kind == HERDING else settings.memory_kind
+            kept = remembered(stream, images.train_labels, task, kind=kind, size=settings.memory_size, seed=seed)
+            return clients_of(images, stream, task, kept, self.taken[0], self.model.device)
+
+        return lambda task, number: clients(task)
+
+    def _changed(self, seed: int) -> Changed | None:
+        """This process's clients with images that are changed anew in every round, if the settings ask for it."""
+        settings = self.settings
+        if not (settings.crop or settings.flip or settings.jitter):
+            return None
+        change = partial(augmented, crop=settings.crop, flip=settings.flip, jitter=settings.jitter)
+
+        @lru_cache(maxsize=1)
+        def changed(clients: Sequence[Client], overall: int) -> Sequence[Client]:
+            found = list(clients)
+            for client in taking_part(found, self.communication):
+                current = change(client.current, keyed(seed, "augment", overall, client.index))
+                memory = change(client.memory, keyed(seed, "augment memory", overall, client.index))
+                found[client.index] = replace(client, current=current, memory=memory)
+            return tuple(found)
+
+        return changed

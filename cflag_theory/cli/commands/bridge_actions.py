@@ -1,7 +1,5 @@
 """The actions of `cflag bridge`: run, compare stored runs with the paper's numbers, check a folder of data."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +41,7 @@ def plan(
 def faster(planned: Mapping[Path, Any]) -> dict[Path, Any]:
     """The same runs with what pays on their device."""
     _runner()
-    from cflag_theory.bridge.training.fast import fast
+    from cflag_theory.bridge.training.environment import fast
 
     return {folder: fast(settings) for folder, settings in planned.items()}
 
@@ -60,7 +58,6 @@ def run(
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.evolving import RoundsSummary
 
@@ -93,7 +90,7 @@ def run(
     else:
         (summary,) = summaries
         if isinstance(summary, RoundsSummary):
-            rounds_tables.results(summary)
+            comparison.results(summary)
         else:
             tables.results(summary, details=details)
             if not details:
@@ -174,8 +171,7 @@ def _figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
 def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:
     """What runs that differ in one setting show together: Figures 3, 4, 5 and 7."""
     from cflag_theory.figures import bridge_gamma_figure, bridge_levels_figure
-    from cflag_theory.studies.bridge_results.levels import levels, same_but_for_zeta
-    from cflag_theory.studies.bridge_results.summary import summarise
+    from cflag_theory.studies.bridge_results.summary import levels, same_but_for_zeta, summarise
 
     found = [results for results in found if not _by_round(results)]
     curves = levels(found)
@@ -196,7 +192,6 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
 
@@ -218,7 +213,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
         print_json(everything)
         return
     for one in by_round:
-        rounds_tables.results(one)
+        comparison.results(one)
     if stored or not by_round:
         tables.report(found)
     if out is not None:

@@ -1,4 +1,4 @@
-"""`cflag decide`."""
+"""`cflag decide` and `cflag conform`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar
 from cflag_theory.errors import CflagError, InvalidInput
@@ -28,33 +29,31 @@ class Side(StrEnum):
 def decide_command(
     file: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="FILE|CLAIM",
             help="A page FILE.page, a Python file with conjectures at module level, or a claim, such as cflag.eq5.2.",
         ),
     ] = None,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
+        list[str] | None, Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
     ] = None,
-    only: Annotated[Side | None, typer.Option(help="Only look for a proof, or only for a counterexample.")] = None,
+    only: Annotated[Side | None, Option(help="Only look for a proof, or only for a counterexample.")] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
+        bool, Option("--repair", help="Also propose the smallest changes that make a refuted claim provable.")
     ] = False,
     audit: Annotated[
-        bool, typer.Option("--audit", help="Also decide a proved claim again without each of its hypotheses.")
+        bool, Option("--audit", help="Also decide a proved claim again without each of its hypotheses.")
     ] = False,
     replay: Annotated[
-        Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
+        Path | None, Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
-    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
+    budget: Annotated[int, Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
+    seconds: Annotated[float, Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
     seed: SeedOption = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
+        Path | None, Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
     ] = None,
-    proofs: Annotated[
-        Path | None, typer.Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")
-    ] = None,
+    proofs: Annotated[Path | None, Option(help="Folder for each proof that is found: NAME.page, NAME.tex.")] = None,
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -117,8 +116,8 @@ def _each(
     from cflag_theory.cli.edge import say
     from cflag_theory.cli.tables import decide as tables
     from cflag_theory.falsify import audit
-    from cflag_theory.falsify.decisions.auditing import proved_of_the_ledger
     from cflag_theory.falsify.decisions.deciding import instance_of
+    from cflag_theory.falsify.decisions.repairs import proved_of_the_ledger
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
     from cflag_theory.files import as_file_name, check_writable, own_folder, write_text
@@ -193,7 +192,7 @@ def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> N
 
 def claims_of(path: Path, seconds: float, names: Sequence[str] = ()) -> tuple[list[Conjecture], Path | str]:
     """The claims that are meant, or all of the file, and where a replay finds them again."""
-    from cflag_theory.falsify.claim_file import read_claims
+    from cflag_theory.falsify.saving import read_claims
 
     if path.suffix != ".py" and not path.exists():
         from cflag_theory.falsify.saving import of_the_ledger
@@ -225,3 +224,83 @@ def _asked_coq(found: Decision) -> bool | None:
 
     theorem = None if found.derivation is None else found.derivation.theorem()
     return None if theorem is None else theorem.name in check([theorem], wholes=True).accepted
+
+
+def conform_command(
+    file: Annotated[
+        Path | None,
+        Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
+    ] = None,
+    algorithm: Annotated[
+        str | None, Option(help="The algorithm; default: ALGORITHM in the file. --list prints all.")
+    ] = None,
+    numbers: Annotated[str, Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")] = "auto",
+    problems: Annotated[int, Option(min=1, help="Small least-squares problems to run it on.")] = 20,
+    rounds: Annotated[int, Option(min=1, help="Rounds of each problem.")] = 3,
+    assume: Annotated[
+        list[str] | None,
+        Option(help="What your code relies on: equal-weights, server-lr-1, equal-steps or all-clients; repeatable."),
+    ] = None,
+    partial: Annotated[bool, Option("--partial", help="Two of three clients take part in a round.")] = False,
+    seconds: Annotated[
+        float, Option(help="Time limit in seconds, for one call of a function: CPU time of your own code.")
+    ] = 10.0,
+    seed: SeedOption = 0,
+    names: Annotated[bool, Option("--list", help="Print the algorithms and their known slips.")] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Compare your implementation with a reference.
+
+    Runs both on small problems and prints the first number that differs: the client, the step, and the known slip that
+    gives the same numbers. PARAMETERS in the file may set the algorithm's own numbers.
+
+    Exit code 0: all numbers agree, which is not a proof. 1: a number differs, or agrees only under what --assume can
+    state. 2: bad input. 130: interrupted.
+    """
+    from cflag_theory.conform import ALGORITHMS, conform_file
+
+    if names:
+        _list(ALGORITHMS, format)
+        return
+    if file is None:
+        raise typer.BadParameter("give a FILE that holds client_step, server_step or round_step, or --list")
+    if not seconds > 0:
+        raise InvalidInput(f"--seconds is {seconds}: use a positive number")
+    report = conform_file(
+        file,
+        algorithm,
+        numbers=numbers,
+        problems=problems,
+        rounds=rounds,
+        assume=assume or (),
+        partial=partial,
+        seed=seed,
+        seconds=seconds,
+    )
+    if format is Format.json:
+        print_json(report.to_json())
+    else:
+        from cflag_theory.cli.tables.page import Page
+
+        page = Page()
+        for line in report.lines():
+            page.say(line)
+    raise typer.Exit(1 if report.refuted else 0)
+
+
+def _list(known: dict[str, Any], format: Format) -> None:
+    if format is Format.json:
+        print_json(
+            [
+                {"name": name, "title": one.title, "source": one.source, "slips": list(one.slips().values())}
+                for name, one in known.items()
+            ]
+        )
+        return
+    from cflag_theory.cli.tables.page import Page
+
+    page = Page()
+    for name, one in known.items():
+        page.say(f"{name}: {one.title} ({one.source})", style="bold")
+        for words in one.slips().values():
+            page.say(f"  {words}")

@@ -1,45 +1,44 @@
-"""`cflag forgetting`."""
+"""`cflag forgetting` and `cflag tasks`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from cflag_theory.cli.options import GROUP, PROBLEM_NAMES, DialOption, Kept, Real, StepsOption, takes_groups
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    SeedOption,
-    progress_bar,
-    show_study,
-    take_folder,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, MissingExtra
 
-AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; default: 1 / (2 L).")]
-BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; default: 1 / (3 L E).")]
-ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
+if TYPE_CHECKING:
+    from cflag_theory.kernels import TaskSequence
+    from cflag_theory.studies.inputs import Columns
 
 
-@takes_groups()
+AlphaOption = Annotated[float | None, Option(help="Step size on memory; default: 1 / (2 L).")]
+BetaOption = Annotated[float | None, Option(help="Step size on the current data; default: 1 / (3 L E).")]
+ReplicasOption = Annotated[int, Option(help="Independent runs.")]
+
+
+@shell.takes_groups()
 def forgetting_command(
-    real: Real,
-    kept: Kept,
+    real: shell.Real,
+    kept: shell.Kept,
     alpha: AlphaOption = None,
     beta: BetaOption = None,
-    local_steps: StepsOption = 10,
-    problem: Annotated[str | None, typer.Option(help=f"Synthetic: {PROBLEM_NAMES}.", rich_help_panel=GROUP)] = None,
-    dial: DialOption = None,
-    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
+    local_steps: shell.StepsOption = 10,
+    problem: Annotated[
+        str | None, Option(help=f"Synthetic: {shell.PROBLEM_NAMES}.", rich_help_panel=shell.GROUP)
+    ] = None,
+    dial: shell.DialOption = None,
+    rounds: Annotated[int, Option("--T", help="Rounds.")] = 200,
     replicas: ReplicasOption = 16,
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
-    format: FormatOption = Format.table,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
+    out: Annotated[Path | None, Option(help="Folder for forgetting.json and the figures.")] = None,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure forgetting, Gamma(t), and compare adaptive rates.
 
@@ -51,7 +50,7 @@ def forgetting_command(
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.cli.tables.trace import describe
+    from cflag_theory.cli.tables.rate import describe
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,
@@ -66,7 +65,7 @@ def forgetting_command(
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     require_fitting(real, problem=problem, dial=dial)
     split = real.split()
     source = split.pop("data")
@@ -91,7 +90,7 @@ def forgetting_command(
                 raise
             typer.echo(f"Without real data: {error}", err=True)
     compared = [case for case in cases if case.level in ("medium", "as given")]
-    with progress_bar("forgetting", len(cases) * len(ROWS) + 2 * len(compared) * len(RULES)) as advance:
+    with shell.progress_bar("forgetting", len(cases) * len(ROWS) + 2 * len(compared) * len(RULES)) as advance:
         found = forgetting_study(cases, setting, progress=lambda words: advance(1, words))
         studies = [
             adaptive_study(
@@ -108,7 +107,7 @@ def forgetting_command(
         "sentences": sentences(found),
         "adaptive_rates": [study.to_json() for study in studies],
     }
-    show_study(
+    shell.show_study(
         results,
         out,
         "forgetting",
@@ -121,7 +120,7 @@ def forgetting_command(
 
 
 def require_fitting(
-    real: Real, *, dial: Sequence[str] | None, problem: str | None = None, task: Sequence[str] | None = None
+    real: shell.Real, *, dial: Sequence[str] | None, problem: str | None = None, task: Sequence[str] | None = None
 ) -> None:
     """Refuse options of synthetic problems with real data, and the other way round."""
     data, zeta = real.data, real.zeta
@@ -135,3 +134,103 @@ def require_fitting(
         raise InvalidInput(f"zeta = {zeta:g} splits real data: add --data, such as --data digits")
     if data is None and task:
         raise InvalidInput(f"task {task[0]!r} is only for real data: add --data, such as --data digits")
+
+
+_LEARNERS: Sequence[str] = (
+    "fedtrack",
+    "c_flag/ring/20",
+    "c_flag/reservoir/20",
+    "c_flag/all",
+    "c_flag_adaptive/reservoir/20",
+)
+
+
+@shell.takes_groups("past_classes", "current_classes", "task_column")
+def tasks_command(
+    real: shell.Real,
+    learner: Annotated[
+        list[str] | None,
+        Option(help="ALGORITHM, or with a memory step ALGORITHM/BUFFER/SIZE, such as c_flag/ring/20; repeatable."),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        Option(help="Classes of one task, such as 0-1, in order; repeatable.", rich_help_panel=shell.DATA),
+    ] = None,
+    dial: shell.DialOption = None,
+    alpha: AlphaOption = None,
+    beta: BetaOption = None,
+    local_steps: shell.StepsOption = 10,
+    rounds: Annotated[int, Option("--T", help="Rounds of each task.")] = 100,
+    first_rounds: Annotated[int | None, Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
+    replicas: ReplicasOption = 8,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
+    out: Annotated[Path | None, Option(help="Folder for tasks.json and the figures.")] = None,
+    format: shell.FormatOption = shell.Format.table,
+) -> None:
+    """Train on several tasks in a row, and measure forgetting.
+
+    What every earlier task loses, and where time and gradient evaluations go.
+
+    Without --data and --dial: synthetic tasks, and the handwritten digits in five tasks of two.
+
+    Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
+    """
+    from cflag_theory.cli.tables import forgetting as tables_forgetting
+    from cflag_theory.cli.tables.rate import describe
+    from cflag_theory.kernels import load_tasks, random_tasks
+    from cflag_theory.kernels.problems.by_name import with_dials
+    from cflag_theory.kernels.problems.tasks import PAIRS
+    from cflag_theory.studies.forgetting.heterogeneity import Setting
+    from cflag_theory.studies.forgetting.tasks import read_learner, task_study
+    from cflag_theory.studies.inputs import classes, data_split, read_dials, require_data
+
+    setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
+    if out is not None:
+        shell.take_folder(out)
+    require_fitting(real, dial=dial, task=task)
+    learners = [read_learner(words) for words in learner or _LEARNERS]
+    split, source = real.split(), real.data or "digits"
+    split.pop("data")
+
+    def real_tasks(columns: Columns) -> TaskSequence:
+        groups = [classes(words, "task", source) for words in task] if task else PAIRS
+        return load_tasks(source, tasks=groups, seed=seed, **data_split(source, **{**split, "columns": columns}))
+
+    if real.describe:
+        describe(lambda columns: real_tasks(columns).problem, real.columns, format)
+        return
+    sequences = []
+    if real.data is None:
+        sequences.append(with_dials("the synthetic sequence", random_tasks, {"seed": seed, **read_dials(dial or ())}))
+        if dial:
+            require_data(**split)
+    if real.data is not None or not dial:
+        try:
+            sequences.append(real_tasks(real.columns))
+        except MissingExtra as error:
+            if real.data is not None:
+                raise
+            typer.echo(f"Without real data: {error}", err=True)
+    with shell.progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
+        studies = [
+            task_study(
+                sequence,
+                learners,
+                setting,
+                first_rounds=first_rounds,
+                progress=lambda words: advance(1, words),
+            )
+            for sequence in sequences
+        ]
+    results = [study.to_json() for study in studies]
+    shell.show_study(
+        results,
+        out,
+        "tasks",
+        format=format,
+        shown=studies,
+        table=tables_forgetting.tasks,
+        details=details,
+        rest="Each task",
+    )

@@ -1,4 +1,4 @@
-"""`cflag rate`, for both papers."""
+"""`cflag rate`, for both papers, and `cflag nqm`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from cflag_theory.cli.options import GROUP, AlgorithmOption, DialOption, Kept, Real, SetOption, takes_groups
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    Paper,
-    PaperOption,
-    SeedOption,
-    progress_bar,
-    show_study,
-    take_folder,
-)
+from cflag_theory.cli import shell
 
 if TYPE_CHECKING:
     from cflag_theory.kernels import Problem
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.past_task import Rate
+
 
 #: Rounds that tell how fast functions in Python are, and seconds from which on it is said.
 _TRIED, _LONG = 16, 30.0
@@ -34,36 +25,35 @@ _TRIED, _LONG = 16, 30.0
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
 
-@takes_groups()
+@shell.takes_groups()
 def rate_command(
-    real: Real,
-    kept: Kept,
-    paper: PaperOption = Paper.c_flag,
+    real: shell.Real,
+    kept: shell.Kept,
+    paper: shell.PaperOption = shell.Paper.c_flag,
     problem: Annotated[
-        str | None,
-        typer.Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=GROUP),
+        str | None, Option(help="default, glm, separable, quadratic, or FILE.py:name.", rich_help_panel=shell.GROUP)
     ] = None,
-    dial: DialOption = None,
-    algorithm: AlgorithmOption = "c_flag",
-    set_: SetOption = None,
+    dial: shell.DialOption = None,
+    algorithm: shell.AlgorithmOption = "c_flag",
+    set_: shell.SetOption = None,
     local_steps: Annotated[
-        int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=GROUP)
+        int | None, Option("--E", help="Local steps a round; 10, for cfl 1.", rich_help_panel=shell.GROUP)
     ] = None,
-    c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
-    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
-    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
-    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
-    up_to: Annotated[int | None, typer.Option(help="Instead: powers of two from 16 to this T.")] = None,
+    c: Annotated[float | None, Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
+    power: Annotated[float, Option("--a", help="a of beta = c / T^a; 0: constant.")] = 0.5,
+    alpha_factor: Annotated[float, Option(help="alpha = this / (L (1 + m)), below 2.")] = 1.0,
+    horizons: Annotated[str | None, Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
+    up_to: Annotated[int | None, Option(help="Instead: powers of two from 16 to this T.")] = None,
     vary: Annotated[
-        str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
+        str | None, Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
-    instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
-    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
-    mode: Annotated[str, typer.Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
-    seed: SeedOption = 0,
-    details: DetailsOption = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for results, figures and done horizons.")] = None,
-    format: FormatOption = Format.table,
+    instance: Annotated[str | None, Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
+    replicas: Annotated[int, Option(help="Independent runs.")] = 32,
+    mode: Annotated[str, Option(help="bitwise, or fast, up to rounding.")] = "bitwise",
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
+    out: Annotated[Path | None, Option(help="Folder for results, figures and done horizons.")] = None,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Measure how fast gradients decrease with T, and compare with the bounds.
 
@@ -77,8 +67,8 @@ def rate_command(
     from cflag_theory.studies.rates.store import FILE
 
     if out is not None:
-        take_folder(out)
-    if paper is Paper.cfl:
+        shell.take_folder(out)
+    if paper is shell.Paper.cfl:
         if algorithm != "c_flag" or any(
             one is not None for one in (problem, real.data, kept.memory, c, vary, instance, set_)
         ):
@@ -92,8 +82,8 @@ def rate_command(
         )
         return
     named = any(one is not None for one in (set_, problem, dial, kept.memory))
-    own = named or algorithm != "c_flag" or replace(real, describe=False) != Real()
-    fixed = own or kept != Kept() or local_steps is not None or c is not None
+    own = named or algorithm != "c_flag" or replace(real, describe=False) != shell.Real()
+    fixed = own or kept != shell.Kept() or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
     lengths = _horizons(horizons, up_to)
@@ -112,7 +102,7 @@ def rate_command(
         seed=seed,
     )
     if real.describe:
-        from cflag_theory.cli.tables.trace import describe as describe_problem
+        from cflag_theory.cli.tables.rate import describe as describe_problem
 
         describe_problem(lambda columns: replace(case, columns=columns).build()[0], real.columns, format)
         return
@@ -159,7 +149,7 @@ def _studies(
         studies, notes = default_studies(case.seed)
     for one in studies if own else ():
         _warn_if_slow(case, one[0], replicas * sum(lengths))
-    with progress_bar("rate", len(studies) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             case.study(
                 on=one,
@@ -196,7 +186,7 @@ def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
 def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, seed: int, store: Path | None) -> Rate:
     from cflag_theory.studies.rates.instances import instance_rate
 
-    with progress_bar("rate", sum(lengths)) as advance:
+    with shell.progress_bar("rate", sum(lengths)) as advance:
         return instance_rate(
             name,
             horizons=lengths,
@@ -208,11 +198,13 @@ def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, se
         )
 
 
-def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format, *, details: bool) -> None:
+def _show(
+    found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: shell.Format, *, details: bool
+) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
 
     results = [study.to_json() for study in found]
-    show_study(
+    shell.show_study(
         results,
         out,
         "rate",
@@ -222,7 +214,7 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         details=details,
         rest="Fitted slopes and all bounds",
     )
-    for note in notes if format is Format.table else ():
+    for note in notes if format is shell.Format.table else ():
         typer.echo(note)
 
 
@@ -234,13 +226,13 @@ def _family(
     replicas: int,
     store: Path | None,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
 ) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
     from cflag_theory.studies.rates.families import rate_family, varied_values
 
     name, values = varied_values(vary)
-    with progress_bar("rate", len(values) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(values) * sum(lengths)) as advance:
         found = rate_family(
             case,
             name,
@@ -251,7 +243,7 @@ def _family(
             progress=lambda T: advance(T, f"T = {T}"),
         )
     result = found.to_json()
-    show_study(
+    shell.show_study(
         result,
         out,
         "rate_family",
@@ -270,7 +262,7 @@ def cfl_rate_studies(
     replicas: int,
     seed: int,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
     details: bool,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
@@ -279,13 +271,13 @@ def cfl_rate_studies(
     from cflag_theory.studies.rates.cfl import cfl_rate
 
     models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]
-    with progress_bar("rate", len(models) * sum(lengths)) as advance:
+    with shell.progress_bar("rate", len(models) * sum(lengths)) as advance:
         found = [
             cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
             for model in models
         ]
     results = [study.to_json() for study in found]
-    show_study(
+    shell.show_study(
         results,
         out,
         "cfl_rate",
@@ -294,4 +286,67 @@ def cfl_rate_studies(
         table=tables_nqm.cfl_rate,
         details=details,
         rest="Simulated runs, proved bounds and printed rates",
+    )
+
+
+def nqm_command(
+    dimension: Annotated[int, Option("--n", help="Dimension of w.")] = 50,
+    clients: Annotated[int, Option("--N", help="Clients, all of whom take part.")] = 7,
+    local_steps: Annotated[int, Option("--K", help="Local steps a round.")] = 3,
+    rounds: Annotated[int, Option("--T", help="Rounds.")] = 20,
+    spectrum: Annotated[str, Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
+    start: Annotated[str, Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
+    distance: Annotated[float, Option(help="Size of every coordinate at the start.")] = 1.0,
+    per: Annotated[str, Option(help="Printed sizes of drifts and noise are per vector or per coordinate.")] = "vector",
+    criterion: Annotated[
+        str,
+        Option(help="The best rate minimises the mean of ||A w + B|| at the end (final), over the last tenth, or all."),
+    ] = "final",
+    weights: Annotated[str, Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
+    proximal: Annotated[float, Option(help="Proximal weight of FedProx.")] = 0.1,
+    grid: Annotated[float, Option(help="Step of the grid of learning rates.")] = 0.0025,
+    replicas: Annotated[int, Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
+    search: Annotated[bool, Option(help="Also search over the parameters that the paper omits.")] = True,
+    seed: shell.SeedOption = 0,
+    details: shell.DetailsOption = False,
+    out: Annotated[Path | None, Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
+    format: shell.FormatOption = shell.Format.table,
+) -> None:
+    """Recompute Table 3 and Figure 2 of the CFL paper."""
+    from cflag_theory.cli.tables import nqm as tables_nqm
+    from cflag_theory.studies.nqm.best_rates import Setting
+    from cflag_theory.studies.nqm.table3 import nqm_study, pieces
+
+    setting = Setting(
+        dimension=dimension,
+        clients=clients,
+        local_steps=local_steps,
+        rounds=rounds,
+        spectrum=spectrum,
+        start=start,
+        distance=distance,
+        per=per,
+        criterion=criterion,
+        weights=weights,
+        proximal=proximal,
+        grid=grid,
+    )
+    if out is not None:
+        shell.take_folder(out)
+    with shell.progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
+        found = nqm_study(
+            setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
+        )
+    panels = found.pop("panels")
+    shell.show_study(
+        found,
+        out,
+        "nqm",
+        format=format,
+        shown=[found],
+        table=tables_nqm.nqm,
+        details=details,
+        rest="Criteria, baselines, runs and the search over what the paper omits",
+        kept=found | {"panels": panels},
+        default=lambda curve: curve.tolist(),
     )

@@ -1,86 +1,62 @@
 """`cflag sharp`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from cflag_theory.cli.shell import (
-    DetailsOption,
-    Format,
-    FormatOption,
-    RecheckOption,
-    progress_bar,
-    show_study,
-    take_folder,
-)
+from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput
 
 
 def sharp_command(
     lemmas: Annotated[
-        list[str] | None,
-        typer.Argument(help="lemma12, lemma13, cor14, lemma15_1, lemma15_2, lemma16; default: all."),
+        list[str] | None, Argument(help="lemma12, lemma13, cor14, lemma15_1, lemma15_2, lemma16; default: all.")
     ] = None,
     n: Annotated[
-        list[int] | None, typer.Option("--n", help="Components of a client; repeatable, but once for a run.")
+        list[int] | None, Option("--n", help="Components of a client; repeatable, but once for a run.")
     ] = None,
-    local_steps: Annotated[list[int] | None, typer.Option("--E", help="Local steps a round; repeatable.")] = None,
-    step: Annotated[
-        list[str] | None, typer.Option("--step", help="beta L E, such as 1/12 or 0.25; repeatable.")
-    ] = None,
+    local_steps: Annotated[list[int] | None, Option("--E", help="Local steps a round; repeatable.")] = None,
+    step: Annotated[list[str] | None, Option("--step", help="beta L E, such as 1/12 or 0.25; repeatable.")] = None,
     order: Annotated[
-        str,
-        typer.Option(help="worst, cyclic, repeated, or the components refreshed at k = 1, ..., E - 1, such as 0,1,0."),
+        str, Option(help="worst, cyclic, repeated, or the components refreshed at k = 1, ..., E - 1, such as 0,1,0.")
     ] = "worst",
     pep: Annotated[
-        bool, typer.Option("--pep", help="Also by semidefinite programming, proved in fractions; n E up to 20 only.")
+        bool, Option("--pep", help="Also by semidefinite programming, proved in fractions; n E up to 20 only.")
     ] = False,
     algorithm: Annotated[
-        str | None,
-        typer.Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name."),
+        str | None, Option(help="Instead: the worst case of a run: fedavg, fedtrack, scaffold, ..., or FILE.py:name.")
     ] = None,
-    rounds: Annotated[int | None, typer.Option("--T", help="Rounds of the run.")] = None,
-    eta: Annotated[
-        str | None, typer.Option(help="Step size of its local steps, such as 1/10; best or largest.")
-    ] = None,
-    L: Annotated[str | None, typer.Option("--L", help="Smoothness of the clients' functions; default: 1.")] = None,
-    mu: Annotated[str | None, typer.Option(help="Strong convexity, for --class strongly-convex.")] = None,
-    kind: Annotated[
-        str | None, typer.Option("--class", help="convex, strongly-convex or smooth; default: convex.")
-    ] = None,
+    rounds: Annotated[int | None, Option("--T", help="Rounds of the run.")] = None,
+    eta: Annotated[str | None, Option(help="Step size of its local steps, such as 1/10; best or largest.")] = None,
+    L: Annotated[str | None, Option("--L", help="Smoothness of the clients' functions; default: 1.")] = None,
+    mu: Annotated[str | None, Option(help="Strong convexity, for --class strongly-convex.")] = None,
+    kind: Annotated[str | None, Option("--class", help="convex, strongly-convex or smooth; default: convex.")] = None,
     radius: Annotated[
-        str | None, typer.Option(help="Bounds ||x_0 - x*||, for smooth functions F(x_0) - F(x_T); default: 1.")
+        str | None, Option(help="Bounds ||x_0 - x*||, for smooth functions F(x_0) - F(x_T); default: 1.")
     ] = None,
-    heterogeneity: Annotated[
-        str | None, typer.Option(help="Bounds the mean of ||grad f_i(x*)||^2; default: 1.")
-    ] = None,
-    measure: Annotated[str | None, typer.Option(help="f, distance, grad or min-grad; default: f.")] = None,
-    clients: Annotated[int | None, typer.Option("--N", help="Clients: 1, or more, which are all alike.")] = None,
+    heterogeneity: Annotated[str | None, Option(help="Bounds the mean of ||grad f_i(x*)||^2; default: 1.")] = None,
+    measure: Annotated[str | None, Option(help="f, distance, grad or min-grad; default: f.")] = None,
+    clients: Annotated[int | None, Option("--N", help="Clients: 1, or more, which are all alike.")] = None,
     participants: Annotated[
-        int | None, typer.Option("--S", help="Clients that take part, drawn; all by default. Needs T = 1, distance.")
+        int | None, Option("--S", help="Clients that take part, drawn; all by default. Needs T = 1, distance.")
     ] = None,
-    alpha: Annotated[str | None, typer.Option(help="Of c_flag: step along the memory; default: 1/(L (1 + m)).")] = None,
-    bias: Annotated[str | None, typer.Option("--m", help="Of c_flag: bias of the memory; default: 0.")] = None,
+    alpha: Annotated[str | None, Option(help="Of c_flag: step along the memory; default: 1/(L (1 + m)).")] = None,
+    bias: Annotated[str | None, Option("--m", help="Of c_flag: bias of the memory; default: 0.")] = None,
     ratio: Annotated[
-        str | None, typer.Option("--r", help="Of c_flag: mean ||grad g_i||^2 <= r^2 ||grad f||^2; default: 1.")
+        str | None, Option("--r", help="Of c_flag: mean ||grad g_i||^2 <= r^2 ||grad f||^2; default: 1.")
     ] = None,
-    server_rate: Annotated[str | None, typer.Option(help="Factor of the server's step; default: 1.")] = None,
-    proximal: Annotated[str | None, typer.Option(help="Weight of the proximal term, as in fedprox.")] = None,
-    published: Annotated[
-        bool,
-        typer.Option("--published", help="Instead: published bounds over exact worst cases."),
-    ] = False,
-    recheck: RecheckOption = False,
-    details: DetailsOption = False,
+    server_rate: Annotated[str | None, Option(help="Factor of the server's step; default: 1.")] = None,
+    proximal: Annotated[str | None, Option(help="Weight of the proximal term, as in fedprox.")] = None,
+    published: Annotated[bool, Option("--published", help="Instead: published bounds over exact worst cases.")] = False,
+    recheck: shell.RecheckOption = False,
+    details: shell.DetailsOption = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for sharp.json, or worst_case.json, and its figure as png and svg.")
+        Path | None, Option(help="Folder for sharp.json, or worst_case.json, and its figure as png and svg.")
     ] = None,
-    format: FormatOption = Format.table,
+    format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Compare the constants of Lemmas 12 to 16 with exact ones, or find the worst case of a method's run.
 
@@ -135,8 +111,8 @@ def sharp_command(
     sizes, lengths = n or list(usual[0]), local_steps or list(usual[1])
     places = [parse_step(text) for text in step] if step else list(STEPS)
     if out is not None:
-        take_folder(out)
-    with progress_bar("worst cases", pieces(lemmas or (), sizes, lengths, places)) as advance:
+        shell.take_folder(out)
+    with shell.progress_bar("worst cases", pieces(lemmas or (), sizes, lengths, places)) as advance:
         found = sharp(
             lemmas or (),
             n=sizes,
@@ -147,7 +123,7 @@ def sharp_command(
             progress=lambda words: advance(1, words),
         )
     results, curves = found.to_json(), None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
-    show_study(
+    shell.show_study(
         results,
         out,
         "sharp",
@@ -167,15 +143,15 @@ def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> 
             raise InvalidInput(f"--{name} does not go with {other}: {remedy}")
 
 
-def _published(details: bool, out: Path | None, format: Format) -> None:
+def _published(details: bool, out: Path | None, format: shell.Format) -> None:
     from cflag_theory.cli.tables import sharp as tables_sharp
     from cflag_theory.studies.worst_cases.published import PUBLISHED, SETTINGS, table
 
     if out is not None:
-        take_folder(out)
-    with progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
+        shell.take_folder(out)
+    with shell.progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
         found = table(progress=lambda words: advance(1, words))
-    show_study(
+    shell.show_study(
         found.to_json(),
         out,
         "published",
@@ -196,7 +172,7 @@ def _worst_case(
     anew: bool,
     details: bool,
     out: Path | None,
-    format: Format,
+    format: shell.Format,
 ) -> None:
     from cflag_theory.files import write_text
     from cflag_theory.studies.worst_cases.published import that_apply
@@ -207,9 +183,9 @@ def _worst_case(
     if eta == "largest" or setting.families:
         _refuse({"out": out}, "--eta largest" if eta == "largest" else "draws over several rounds")
     if out is not None:
-        take_folder(out)
+        shell.take_folder(out)
     found: Any
-    with progress_bar("relaxed programs", None) as advance:
+    with shell.progress_bar("relaxed programs", None) as advance:
 
         def told(value: float) -> None:
             advance(1, f"at {value:.6g}")
@@ -229,7 +205,7 @@ def _worst_case(
             typer.echo(f"proof: {out / 'worst_case.page'}, which cflag verify decides anew.")
 
 
-def check_worst_case(file: Path, *, details: bool, format: Format) -> None:
+def check_worst_case(file: Path, *, details: bool, format: shell.Format) -> None:
     """The proof and the run of a worst_case.json once more."""
     from cflag_theory.worstcase.saving import read
 
@@ -242,7 +218,7 @@ def _show(
     details: bool,
     out: Path | None,
     kept: Any,
-    format: Format,
+    format: shell.Format,
     rest: str = "",
     beside: Sequence[Any] | None = None,
 ) -> None:
@@ -254,7 +230,7 @@ def _show(
         if beside is not None:
             tables_sharp.published(beside)
 
-    show_study(
+    shell.show_study(
         found.to_json() | ({} if beside is None else {"published": [one.to_json() for one in beside]}),
         out,
         "worst_case",

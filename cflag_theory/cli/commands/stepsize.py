@@ -1,12 +1,11 @@
 """`cflag stepsize`, for both papers."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from cflag_theory.cli.shell import Format, FormatOption, number, print_json, take_folder
 from cflag_theory.errors import InvalidInput
@@ -35,7 +34,7 @@ _KNOWN = {*_FOR_BOTH, *(name for one in _NEEDED for name in (*_NEEDED[one], *_FR
 
 
 def _in(group: str, *names: str, help: str) -> Any:
-    return typer.Option(*names, parser=number, metavar="NUMBER", help=help, rich_help_panel=group)
+    return Option(*names, parser=number, metavar="NUMBER", help=help, rich_help_panel=group)
 
 
 _ANY, _C, _F = "Both papers", "C-FLAG", "CFL"
@@ -43,14 +42,14 @@ _OUTPUT = "Output"
 
 
 def stepsize_command(
-    paper: Annotated[Whose, typer.Option(help="c-flag, cfl or both.", rich_help_panel=_ANY)] = Whose.c_flag,
+    paper: Annotated[Whose, Option(help="c-flag, cfl or both.", rich_help_panel=_ANY)] = Whose.c_flag,
     L: Annotated[float | None, _in(_ANY, "--L", help="Smoothness constant, of every component.")] = None,
-    T: Annotated[int | None, typer.Option("--T", help="Rounds.", rich_help_panel=_ANY)] = None,
+    T: Annotated[int | None, Option("--T", help="Rounds.", rich_help_panel=_ANY)] = None,
     epsilon: Annotated[float | None, _in(_ANY, help="Target: rounds to it, best step sizes.")] = None,
     gap: Annotated[float | None, _in(_ANY, help="f(x_0) - inf f.")] = None,
-    N: Annotated[int | None, typer.Option("--N", help="Clients.", rich_help_panel=_ANY)] = None,
+    N: Annotated[int | None, Option("--N", help="Clients.", rich_help_panel=_ANY)] = None,
     m: Annotated[float | None, _in(_C, "--m", help="Bias constant of (27).")] = None,
-    E: Annotated[int | None, typer.Option("--E", help="Local steps a round.", rich_help_panel=_C)] = None,
+    E: Annotated[int | None, Option("--E", help="Local steps a round.", rich_help_panel=_C)] = None,
     alpha: Annotated[float | None, _in(_C, help="Step size on memory.")] = None,
     beta: Annotated[float | None, _in(_C, help="Step size on the current data.")] = None,
     grad_g: Annotated[float | None, _in(_C, help="Root mean square of ||grad g|| along the run.")] = None,
@@ -61,17 +60,14 @@ def stepsize_command(
     omega: Annotated[float | None, _in(_C, help="omega of Lemma 11.")] = None,
     r: Annotated[float | None, _in(_C, "--r", help="r of Lemma 10; may be inf.")] = None,
     n: Annotated[
-        int | None, typer.Option("--n", help="Components of a client, to count gradients.", rich_help_panel=_C)
+        int | None, Option("--n", help="Components of a client, to count gradients.", rich_help_panel=_C)
     ] = None,
-    memory_size: Annotated[
-        int | None, typer.Option(help="Components that a client remembers.", rich_help_panel=_C)
-    ] = None,
+    memory_size: Annotated[int | None, Option(help="Components that a client remembers.", rich_help_panel=_C)] = None,
     from_trace: Annotated[
-        Path | None,
-        typer.Option(help="A Trace: missing numbers are estimated from it.", rich_help_panel=_C),
+        Path | None, Option(help="A Trace: missing numbers are estimated from it.", rich_help_panel=_C)
     ] = None,
     lowest: Annotated[float | None, _in(_C, help="A lower bound of the losses; often 0.")] = None,
-    K: Annotated[int | None, typer.Option("--K", help="Local steps a round.", rich_help_panel=_F)] = None,
+    K: Annotated[int | None, Option("--K", help="Local steps a round.", rich_help_panel=_F)] = None,
     eta_l: Annotated[float | None, _in(_F, help="Local step size.")] = None,
     eta_g: Annotated[float | None, _in(_F, help="Global step size; default: 1.")] = None,
     mu: Annotated[float | None, _in(_F, help="Convexity; default: 0.")] = None,
@@ -83,18 +79,16 @@ def stepsize_command(
     sigma: Annotated[float | None, _in(_F, help="Gradient noise; default: 0.")] = None,
     distance: Annotated[float | None, _in(_F, help="||w_0 - w*||.")] = None,
     sharp: Annotated[
-        bool,
-        typer.Option("--sharp", help="Also the largest and the best step, by exact worst cases.", rich_help_panel=_ANY),
+        bool, Option("--sharp", help="Also the largest and the best step, by exact worst cases.", rich_help_panel=_ANY)
     ] = False,
     details: Annotated[
-        bool, typer.Option("--details", help="Also print all conditions and bounds.", rich_help_panel=_OUTPUT)
+        bool, Option("--details", help="Also print all conditions and bounds.", rich_help_panel=_OUTPUT)
     ] = False,
     plot: Annotated[
-        Path | None,
-        typer.Option(help="Figure of the safe plane: .png, .svg or .pdf.", rich_help_panel=_OUTPUT),
+        Path | None, Option(help="Figure of the safe plane: .png, .svg or .pdf.", rich_help_panel=_OUTPUT)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for step_sizes.json and the figure.", rich_help_panel=_OUTPUT)
+        Path | None, Option(help="Folder for step_sizes.json and the figure.", rich_help_panel=_OUTPUT)
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:

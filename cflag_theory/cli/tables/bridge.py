@@ -1,7 +1,5 @@
 """The PyTorch runs as tables for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +9,6 @@ from cflag_theory.cli.documents import in_markdown
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.published import Finding, deviation
 from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Cell, Report
-from cflag_theory.studies.bridge_results.spread import Spread
 from cflag_theory.studies.bridge_results.summary import WORDS, MethodSummary, Summary
 
 _MAIN = ["average_accuracy", "forgetting", "learning_accuracy"]
@@ -38,7 +35,8 @@ def results(summary: Summary, *, details: bool) -> None:
         head = ["method", *(WORDS[name] for name in names), *(_COST if names == _MAIN else ())]
         rows = []
         for found in summary.methods:
-            values = [_metric(found.metrics[name], whole=names == _MAIN) for name in names]
+            means = [found.metrics[name] for name in names]
+            values = ["" if one is None else str(one) if names == _MAIN else f"{one.mean:.2f}" for one in means]
             rows.append([name_of(found), *values, *(cost(found) if names == _MAIN else [])])
         console.table(head, rows, numbers=True)
         console.print()
@@ -195,7 +193,3 @@ def data(found: Mapping[str, Any]) -> None:
 def name_of(found: MethodSummary) -> str:
     """With its mode, if it has one."""
     return f"{found.method} ({found.mode})" if found.mode else found.method
-
-
-def _metric(value: Spread | None, *, whole: bool) -> str:
-    return "" if value is None else str(value) if whole else f"{value.mean:.2f}"

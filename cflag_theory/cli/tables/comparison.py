@@ -3,8 +3,6 @@
 Runs on data that change from round to round are tables too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,12 +35,8 @@ class Across:
 
 
 def page(runs: Runs) -> str:
-    """The whole page.
-
-    Parameters
-    ----------
-    runs : sequence of (name, summary)
-        In the order of the page; the first run with C-FLAG is the one that its variants are compared with.
+    """The whole page, a summary of every run by name, in this order; the first run with C-FLAG is the one that its
+    variants are compared with.
     """
     # Names are those of the user's folders.
     tasks, rounds = _by_kind([(in_markdown(name), one) for name, one in runs])

@@ -1,16 +1,13 @@
 """Results of `decide`, `prove` and `repair`, and findings of the falsifier, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.falsify.decisions.auditing import USED, WITHOUT, Audited
 from cflag_theory.falsify.decisions.decision import Constant, Decision
-from cflag_theory.falsify.decisions.repairs import Repaired
+from cflag_theory.falsify.decisions.repairs import USED, WITHOUT, Audited, Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
@@ -58,14 +55,11 @@ def _constant(console: Page, constant: Constant) -> None:
     if constant.refuted is not None:
         other = "largest" if constant.larger_is_weaker else "smallest"
         console.say(f"  {constant.name}: {other} value that was refuted {constant.refuted}, at")
-        console.say(f"    {_values(constant.case)}: left = {constant.left}, right = {constant.right}")
+        values = ", ".join(f"{name} = {value}" for name, value in constant.case.items())
+        console.say(f"    {values}: left = {constant.left}, right = {constant.right}")
     if constant.undecided:
         listed = ", ".join(map(str, constant.undecided[:6])) + (", ..." if len(constant.undecided) > 6 else "")
         console.say(f"  {constant.name}: neither proved nor refuted at {listed}")
-
-
-def _values(case: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in case.items())
 
 
 _COLOURS = {"refuted": "red", "proved": "green"}
@@ -79,14 +73,11 @@ def finding(
     instance: Sequence[str] = (),
     vectors: bool = False,
 ) -> None:
-    """One finding.
+    """One finding, with the command that computes its counterexample again (`replay`), or another word for its
+    `status`.
 
-    Parameters
-    ----------
-    replay : the command that computes its counterexample again.
-    status : another word for its status.
-    instance : the vectors and functions of its counterexample, shown in place of the coordinates that the search draws.
-    vectors : whether the claim is about vectors, so that coordinates say little.
+    `instance` has the vectors and functions of its counterexample, shown in place of the coordinates that the search
+    draws: of a claim about `vectors` these say little.
     """
     console = Page()
     head = Text(f"{found.name}: ")

@@ -1,14 +1,11 @@
 """Studies of forgetting, of adaptive rates and of task sequences as tables for people."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, AdaptiveRates
-from cflag_theory.studies.forgetting.heterogeneity import Forgetting, answers, sentences
-from cflag_theory.studies.forgetting.replica_means import Mean
-from cflag_theory.studies.forgetting.tasks import TaskRun, TaskStudy
+from cflag_theory.studies.forgetting.heterogeneity import Forgetting, Mean, answers, sentences
+from cflag_theory.studies.forgetting.tasks import TaskStudy
 
 _HEADS = {
     "raised": "Gamma raised",
@@ -109,7 +106,7 @@ def tasks(study: TaskStudy, *, details: bool) -> None:
             run.learner,
             *(_mean(value, details) for value in run.average[-1:]),
             *(() if details else (f"{run.average[-1].low:.3g} to {run.average[-1].high:.3g}",)),
-            _learned(run),
+            f"{sum(value.mean for value in run.learned) / len(run.learned):.3g}",
             *(f"{sum(cost):.4g}" for cost in spend),
         ]
         for run, spend in zip(study.runs, spent, strict=True)
@@ -130,10 +127,6 @@ def tasks(study: TaskStudy, *, details: bool) -> None:
         if rows := [[run.learner, *(f"{value:.4g}" for value in run.kept)] for run in study.runs if run.kept]:
             console.table(["components remembered at", *tasks[1:]], rows)
     console.print()
-
-
-def _learned(run: TaskRun) -> str:
-    return f"{sum(value.mean for value in run.learned) / len(run.learned):.3g}"
 
 
 def _mean(value: Mean, interval: bool) -> str:

@@ -1,7 +1,5 @@
 """The studies of the noisy quadratic model as tables for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Standard output for people: plain lines and tables, on terminals of any width and in pipes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,14 +19,8 @@ _PIPE = 100_000
 
 
 class Page(Console):
-    """A console that highlights nothing and breaks lines between words only; into a pipe it breaks none.
-
-    Parameters
-    ----------
-    most : int, optional
-        Columns: on a terminal no line is wider.
-    more
-        As `rich.console.Console` takes them.
+    """A console that highlights nothing and breaks lines between words only; into a pipe it breaks none. On a terminal
+    no line is wider than `most` columns.
     """
 
     def __init__(self, most: int | None = None, **more: Any) -> None:
@@ -54,17 +46,8 @@ class Page(Console):
     def table(
         self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], *, title: str = "", numbers: bool = False
     ) -> None:
-        """A table without lines; where the columns do not fit beside each other, a record for each row.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Their names; two may have the same.
-        rows : sequence of sequences of str or Text
-        title : str
-            A line above.
-        numbers : bool
-            Whether all columns but the first end at the same place.
+        """A table without lines; where the columns do not fit beside each other, a record for each row. With `numbers`
+        all columns but the first end at the same place. Two columns may have the same name.
         """
         if title:
             self.say(title, style="bold")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.shown import number as _number
 from cflag_theory.studies.stepsize.best_rates import Best
 from cflag_theory.studies.stepsize.conditions import StepSize, StepSizes
 from cflag_theory.studies.stepsize.estimates import Estimates
@@ -17,8 +18,8 @@ from cflag_theory.studies.stepsize.safe import Choice, short
 
 if TYPE_CHECKING:
     # The symbols of the other paper take long to make.
-    from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
     from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
+    from cflag_theory.studies.stepsize.cfl_predicted import CFLBest
     from cflag_theory.studies.stepsize.sharp_steps import SharpStep
 
 _WIDTH = 100
@@ -144,16 +145,6 @@ def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[
     console.table(columns, rows, title=title)
 
 
-def _answer(word: str) -> Text:
-    return Text(word, style={"yes": "green", "no": "red"}.get(word, "yellow"))
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "inf" if math.isinf(value) else f"{value:.4g}"
-
-
 def _rounds(value: float | None) -> str:
     if value is None:
         return ""
@@ -163,7 +154,11 @@ def _rounds(value: float | None) -> str:
 
 
 def _conditions(console: Page, rows: Sequence[StepSize]) -> None:
-    shown = [(row.condition, _answer(row.answer), _number(row.factor), _needed_for(row)) for row in rows]
+    colours = {"yes": "green", "no": "red"}
+    shown = [
+        (row.condition, Text(row.answer, colours.get(row.answer, "yellow")), _number(row.factor), _needed_for(row))
+        for row in rows
+    ]
     columns = ("condition", "holds", "left/right", "used by")
     _table(console, "Conditions", columns, shown)
 

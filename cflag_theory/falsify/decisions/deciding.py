@@ -1,11 +1,10 @@
 """`decide` proves or refutes a claim and stops at the first answer; `prove` only proves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -17,7 +16,7 @@ from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
 from cflag_theory.falsify.decisions.derivation import derivation
-from cflag_theory.falsify.decisions.existing import decide_existing
+from cflag_theory.falsify.decisions.guided import decide_existing
 from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
@@ -29,6 +28,7 @@ from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors, word
 from cflag_theory.falsify.vector_terms.reasons import reasons
+from cflag_theory.public import taking
 
 #: Part of the budget, and of the seconds, that one value of a constant may take.
 _PART = 10
@@ -36,6 +36,7 @@ _PART = 10
 _CHOSEN = 300
 
 
+@taking
 def decide(
     conjecture: Conjecture,
     *,
@@ -56,9 +57,10 @@ def decide(
     InvalidInput, InconsistentEvidence
         As `falsify` does.
     """
-    return _decide(conjecture, True, budget, seed, seconds, progress)
+    return _decide(conjecture, _Effort(True, budget, seed, seconds, progress))
 
 
+@taking
 def prove(
     conjecture: Conjecture,
     *,
@@ -74,47 +76,47 @@ def prove(
     InvalidInput, InconsistentEvidence
         As `falsify` does.
     """
-    return _decide(conjecture, False, budget, seed, seconds, progress)
+    return _decide(conjecture, _Effort(False, budget, seed, seconds, progress))
 
 
-def _decide(
-    conjecture: Conjecture,
-    search: bool,
-    budget: int,
-    seed: int,
-    seconds: float,
-    progress: Callable[[int], None] | None,
-) -> Decision:
-    if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
+@dataclass(frozen=True)
+class _Effort:
+    """What a decision may take; without `search` the proving side is asked alone."""
+
+    search: bool
+    budget: int
+    seed: int
+    seconds: float
+    progress: Callable[[int], None] | None
+
+    def falsify(self, claim: Conjecture, budget: int, **more: Any) -> Finding:
+        return falsify(claim, budget=budget, seed=self.seed, seconds=self.seconds, progress=self.progress, **more)
+
+
+def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
     if conjecture.exists:
 
         def chosen(claim: Conjecture) -> Decision:
-            return _decide(claim, search, min(budget, _CHOSEN), seed, seconds, progress)
+            return _decide(claim, replace(effort, budget=min(effort.budget, _CHOSEN)))
 
         constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
         why = f"no formula was proved for the constants: {constants}"
-        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, budget, seed, why))
+        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, effort, why))
     if conjecture.about_vectors:
-        return decide_vectors(conjecture, search, budget, seed, seconds, progress)
-
-    def asked(claim: Conjecture, cases: int) -> Finding:
-        return falsify(claim, budget=cases, seed=seed, seconds=seconds, search=search, progress=progress)
-
+        return _decide_vectors(conjecture, effort)
     if (free := conjecture.free) is not None:
 
         def at(value: Fraction) -> Decision:
             fixed = replace(conjecture, ranges={**conjecture.ranges, free: value}, free=None)
-            found = asked(fixed, max(1, budget // _PART))
+            found = effort.falsify(fixed, max(1, effort.budget // _PART), search=effort.search)
             return Decision(found.status if found.status != NOT_BROKEN else NEITHER, found)
 
         return with_free_constant(conjecture, at)
-    found = asked(conjecture, budget)
+    found = effort.falsify(conjecture, effort.budget, search=effort.search)
     if found.status != NOT_BROKEN:
         return Decision(found.status, found)
-    return Decision(
-        NEITHER, found, None if found.interrupted or found.out_of_time else _factor(conjecture, found, seconds)
-    )
+    stopped = found.interrupted or found.out_of_time
+    return Decision(NEITHER, found, None if stopped else _factor(conjecture, found, effort.seconds))
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:
@@ -137,16 +139,17 @@ def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant 
             return NOT_BROKEN, ()
         return (PROVED if answer.word == PROVED else NOT_BROKEN), answer.engines
 
-    # A short fraction near the largest ratio, so that a proof at the ratio itself is found.
-    met = Fraction(found.largest_ratio or 0).limit_denominator(10**6)
     try:
-        reached = least(ask, met)
+        return _least_factor(ask, found)
     except KeyboardInterrupt:
         return None
-    name = "factor of the right side"
-    if reached.proved is None:
-        return Constant(name, tried=reached.tried)
-    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)
+
+
+def _least_factor(ask: Callable[[Fraction], tuple[str, tuple[str, ...]]], found: Finding) -> Constant:
+    # A short fraction near the largest ratio, so that a proof at the ratio itself is found.
+    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
+    value, engines = reached.proved or (None, ())
+    return Constant("factor of the right side", value, engines=engines, tried=reached.tried)
 
 
 def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
@@ -208,39 +211,21 @@ _PROOF = 6
 _NONE = "no instance was found that satisfies the hypotheses for ever: they may contradict each other"
 
 
-def decide_vectors(
-    conjecture: Conjecture,
-    search: bool,
-    budget: int,
-    seed: int,
-    seconds: float,
-    progress: Callable[[int], None] | None = None,
-) -> Decision:
-    """Decide a claim with vectors; without `search` the proving side alone."""
+def _decide_vectors(conjecture: Conjecture, effort: _Effort) -> Decision:
     try:
         if conjecture.free is not None:
-            part = max(1, budget // 4)
-            return with_free_constant(
-                conjecture, lambda value: _both(conjecture, value, search, part, seed, seconds / 4, progress)
-            )
-        found = _both(conjecture, None, search, budget, seed, seconds, progress)
+            part = replace(effort, budget=max(1, effort.budget // 4), seconds=effort.seconds / 4)
+            return with_free_constant(conjecture, lambda value: _both(conjecture, value, part))
+        found = _both(conjecture, None, effort)
         if found.outcome != NEITHER or found.finding.interrupted or found.finding.out_of_time:
             return found
-        return replace(found, constant=_factor_of_vectors(read_vectors(conjecture), found.finding, seconds))
+        return replace(found, constant=_factor_of_vectors(read_vectors(conjecture), found.finding, effort.seconds))
     except KeyboardInterrupt:
-        nothing = nothing_met(conjecture, budget, seed, "it was interrupted")
+        nothing = nothing_met(conjecture, effort, "it was interrupted")
         return Decision(NEITHER, replace(nothing, interrupted=True))
 
 
-def _both(
-    conjecture: Conjecture,
-    free: Fraction | None,
-    search: bool,
-    budget: int,
-    seed: int,
-    seconds: float,
-    progress: Callable[[int], None] | None,
-) -> Decision:
+def _both(conjecture: Conjecture, free: Fraction | None, effort: _Effort) -> Decision:
     reading = read_vectors(conjecture, free)
     unmet, late = False, False
 
@@ -248,27 +233,27 @@ def _both(
         nonlocal unmet
         small = instances(conjecture, free)
         try:
-            found = falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            found = effort.falsify(small, cases, algebra=False)
             unmet = unmet or found.out_of_time
             return found
         except NoMeaning as error:
-            return nothing_met(conjecture, budget, seed, str(error))
+            return nothing_met(conjecture, effort, str(error))
         except NoCase:
             if not any(fact.forall for fact in reading.facts):
                 raise
             unmet = True
-            return nothing_met(conjecture, budget, seed, _NONE)
+            return nothing_met(conjecture, effort, _NONE)
 
-    first = look(min(budget, _FIRST)) if search else None
+    first = look(min(effort.budget, _FIRST)) if effort.search else None
     if first is not None and (first.refuted or first.interrupted):
         return _searched(conjecture, free, first)
     try:
-        with time_limit(_PROOF * seconds):
+        with time_limit(_PROOF * effort.seconds):
             proof = offered(conjecture) or prove_vectors(reading.as_proved())
     except TimeUp:
         proof, late = None, True
     if proof is not None:
-        tried = first if first is not None else look(min(budget, _SAMPLE))
+        tried = first if first is not None else look(min(effort.budget, _SAMPLE))
         if tried.refuted:
             raise InconsistentEvidence(
                 f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
@@ -283,9 +268,9 @@ def _both(
             sorts = {word(one): f"the {sort_of(one)} numbers" for one in reading.symbols}
             finding = replace(finding, ranges=sorts)
         return Decision(PROVED, finding, derivation=derivation(proof.statement) if proof.found else None)
-    if not search:
-        return Decision(NEITHER, nothing_met(conjecture, budget, seed, "no search for a counterexample was asked for"))
-    found = _searched(conjecture, free, look(budget))
+    if not effort.search:
+        return Decision(NEITHER, nothing_met(conjecture, effort, "no search for a counterexample was asked for"))
+    found = _searched(conjecture, free, look(effort.budget))
     if found.outcome != NEITHER:
         return found
     gaps = [words for words in found.finding.not_covered if words != NOT_ASKED]
@@ -293,9 +278,9 @@ def _both(
         gaps.append(
             "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression"
         )
-    gaps += [f"proof: none was found within {_PROOF * seconds:g} s"] if late else []
+    gaps += [f"proof: none was found within {_PROOF * effort.seconds:g} s"] if late else []
     # What the programs cannot say is no fault of the claim.
-    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError, ArithmeticError), time_limit(seconds):
+    with suppress(TimeUp, CflagError, sp.PolynomialError, ValueError, ArithmeticError), time_limit(effort.seconds):
         gaps += reasons(reading)
     return replace(found, finding=replace(found.finding, not_covered=tuple(gaps)))
 
@@ -321,15 +306,15 @@ def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = 
     return tuple(small.told(from_text(small, found.case, what="the counterexample")))
 
 
-def nothing_met(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:
+def nothing_met(conjecture: Conjecture, effort: _Effort, why: str) -> Finding:
     return Finding(
         name=conjecture.name,
         relation=conjecture.relation,
         status=NOT_BROKEN,
         ranges={name: str(one) for name, one in conjecture.variables.items()},
         given=tuple(one.words for one in conjecture.hypotheses),
-        seed=seed,
-        budget=budget,
+        seed=effort.seed,
+        budget=effort.budget,
         not_covered=(f"everything: {why}",),
     )
 
@@ -350,8 +335,4 @@ def _factor_of_vectors(reading: Reading, found: Finding, seconds: float) -> Cons
             proof = None
         return (NOT_BROKEN, ()) if proof is None else (PROVED, proof.engines)
 
-    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
-    name = "factor of the right side"
-    if reached.proved is None:
-        return Constant(name, tried=reached.tried)
-    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)
+    return _least_factor(ask, found)

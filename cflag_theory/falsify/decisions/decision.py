@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from cflag_theory.falsify.decisions.derivation import Derivation
-from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
+from cflag_theory.falsify.finding import PROVED, REFUTED, Finding, plain_fields
 from cflag_theory.shown import Sheet, Shown
 
 NEITHER = "neither"
@@ -16,29 +16,19 @@ NEITHER = "neither"
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown):
-    """What proving and refuting a claim gave.
+    """What proving and refuting a claim gave."""
 
-    Attributes
-    ----------
-    outcome : str
-        "proved", "refuted" or "neither". With a free constant: whether a value was proved, else refuted.
-    finding : Finding
-        What was established; of a free constant, at the value that was proved, else at the one that was refuted.
-    constant : Constant or None
-        Of the free variable; where the outcome is "neither", of a factor of the right side.
-    derivation : Derivation or None
-        The lines of a proof, each with its multiplier, where a certificate was found.
-    instance : tuple of str
-        Of a refuted claim with vectors: its numbers, vectors and functions, a line each.
-    chosen : mapping of str to str
-        Formulas of constants that the claim says to exist, with which it was proved.
-    """
-
+    #: "proved", "refuted" or "neither". With a free constant: whether a value was proved, else refuted.
     outcome: str
+    #: What was established; of a free constant, at the value that was proved, else at the one that was refuted.
     finding: Finding
+    #: Of the free variable; where the outcome is "neither", of a factor of the right side.
     constant: Constant | None = None
+    #: The lines of a proof, each with its multiplier, where a certificate was found.
     derivation: Derivation | None = None
+    #: Of a refuted claim with vectors: its numbers, vectors and functions, a line each.
     instance: tuple[str, ...] = ()
+    #: Formulas of constants that the claim says to exist, with which it was proved.
     chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -90,52 +80,33 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Constant:
-    """What is known of the best value of a constant.
+    """What is known of the best value of a constant."""
 
-    Attributes
-    ----------
-    name : str
-        The free variable, or "factor of the right side".
-    provable : Fraction or None
-        The best value at which the claim is proved, by `engines`.
-    refuted : Fraction or None
-        The value next to it at which it was refuted, by `case`, with both sides in `left` and `right`.
-    larger_is_weaker : bool
-        Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
-    tried : int
-        Values at which both sides were asked.
-    within : str
-        Where values were tried, such as "up to 4096" or "in (0, 4]".
-    undecided : tuple of Fraction
-        Values between the two that were neither proved nor refuted: what stopped the search.
-    """
-
+    #: The free variable, or "factor of the right side".
     name: str
+    #: The best value at which the claim is proved, by `engines`.
     provable: Fraction | None = None
+    #: The value next to it at which it was refuted, by `case`, with both sides in `left` and `right`.
     refuted: Fraction | None = None
+    #: Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
     larger_is_weaker: bool = True
     engines: tuple[str, ...] = ()
     case: Mapping[str, Any] = field(default_factory=dict)
     left: str = ""
     right: str = ""
+    #: Values at which both sides were asked.
     tried: int = 0
+    #: Where values were tried, such as "up to 4096" or "in (0, 4]".
     within: str = f"up to {LARGEST_FACTOR}"
+    #: Values between the two that were neither proved nor refuted: what stopped the search.
     undecided: tuple[Fraction, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        return {
-            "name": self.name,
-            "provable": None if self.provable is None else str(self.provable),
-            "refuted": None if self.refuted is None else str(self.refuted),
-            "larger_is_weaker": self.larger_is_weaker,
-            "engines": list(self.engines),
-            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
-            if self.case
-            else None,
-            "tried": self.tried,
-            "undecided": list(map(str, self.undecided)),
-        }
+        found = plain_fields(self, "case left right within")
+        ends = {name: None if found[name] is None else str(found[name]) for name in ("provable", "refuted")}
+        against = {"values": dict(self.case), "left": self.left, "right": self.right} if self.case else None
+        return found | ends | {"counterexample": against, "undecided": list(map(str, self.undecided))}
 
 
 @dataclass
@@ -152,16 +123,10 @@ class Sandwich(Generic[T]):
 def sandwich(
     ask: Callable[[Fraction], tuple[str, T]], low: Fraction, high: Fraction, *, steps: int = _STEPS
 ) -> Sandwich[T]:
-    """Where a claim that is true at one end of [low, high] and false at the other turns.
+    """Where a claim that is true at one end of [low, high] and false at the other turns; `ask` gives for a value
+    "proved", "refuted" or another word, and the answer, so many times at most.
 
     Nothing is assumed of the values in between: what is reported was proved, or refuted, at exactly that value.
-
-    Parameters
-    ----------
-    ask : callable
-        From a value to "proved", "refuted" or another word, and the answer.
-    steps : int
-        How often it may be asked.
     """
     found: Sandwich[T] = Sandwich()
 

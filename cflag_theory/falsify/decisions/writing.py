@@ -1,7 +1,5 @@
 """A proof as a mathematician writes it: a chain of relations with its reasons, and a page that `cflag verify` takes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -177,12 +175,8 @@ class _Names:
 
 
 def page(statement: Statement, words: str) -> str:
-    """The statement with its proof as a page.
-
-    Raises
-    ------
-    Unwritten
-        A term of it has no words on a page, such as a sum over an index.
+    """The statement with its proof as a page. Unwritten where a term of it has no words on a page, such as a sum over
+    an index.
     """
     steps = [one for one in (statement.proof.steps if statement.proof else ()) if isinstance(one, Use | Obligation)]
     if statement.proof is None or statement.relation is None or len(steps) < len(statement.proof.steps):

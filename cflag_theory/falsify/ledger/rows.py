@@ -4,8 +4,6 @@ No stored counterexample is used: the instances are all numbers that the hypothe
 or rounds of Algorithm 1 and of (67)-(68) on the line, whichever the row speaks of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -96,12 +94,8 @@ def ledger_conjecture(id: str, part: str | None = None, *, on: str = "printed") 
 
 
 def row(id: str, key: str, on: str, statement: Statement) -> Row:
-    """A statement of a part, or another in its place, over the instances of the part.
-
-    Raises
-    ------
-    InvalidInput
-        An equation, or a statement of which no instances are drawn.
+    """A statement of a part, or another in its place, over the instances of the part. InvalidInput for an equation, or
+    a statement of which no instances are drawn.
     """
     name = f"{id}.{key} ({on})"
     if statement.relation is not None and statement.relation.op == "==":

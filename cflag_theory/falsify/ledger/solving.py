@@ -5,8 +5,6 @@ those is an instance of the statement. Equations are solved for a symbol in whic
 become a bound times a share, or a bound plus a slack, so that their ends are ends of a range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -52,7 +50,7 @@ class Plan:
     def facts(self) -> list[Relation]:
         """What is left to hold: that nothing is divided by 0, signs of solved symbols, and nothing that always does."""
         signs = [Relation(sp.S.Zero, "<" if s.is_positive else "<=", s) for s, _ in self.solved if s.is_nonnegative]
-        asked = [self._in_free(relation) for relation in (self.goal, *signs, *self.left)]
+        asked = [Relation(self.in_free(r.left), r.op, self.in_free(r.right)) for r in (self.goal, *signs, *self.left)]
         sides = [side for relation in asked for side in (relation.left, relation.right)]
         under = {
             power.base: None
@@ -62,9 +60,6 @@ class Plan:
         }
         apart = [Relation(sp.S.Zero, "<", base**2) for base in under]
         return [relation for relation in dict.fromkeys((*apart, *asked[1:])) if not _always(relation)]
-
-    def _in_free(self, relation: Relation) -> Relation:
-        return Relation(self.in_free(relation.left), relation.op, self.in_free(relation.right))
 
 
 def _always(relation: Relation) -> bool:

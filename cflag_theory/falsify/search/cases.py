@@ -1,7 +1,5 @@
 """A case: a value for every variable, from coordinates in [0, 1], as fractions, floats or text, and made smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -188,16 +186,8 @@ def _length(value: Any) -> int:
 def shrink(
     conjecture: Conjecture, case: Case, broken: Callable[[Case], bool], *, tries: int, tick: Callable[[], None]
 ) -> Case:
-    """The smallest case that steps downhill from this one reach within so many tries.
-
-    Parameters
-    ----------
-    broken : callable
-        Whether a case refutes the conjecture, in exact arithmetic.
-    tries : int
-        How often it may be asked.
-    tick : callable
-        Called after every try.
+    """The smallest case that steps downhill from this one reach within so many tries; `broken` says in exact arithmetic
+    whether a case refutes the conjecture, and `tick` is called after every try.
     """
     left, seen = tries, set[str]()
     found = True

@@ -1,7 +1,5 @@
 """The directed search: corners, hypothesis, and scipy's optimisers on how nearly the relation fails."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -45,18 +43,9 @@ class _Spent(Exception):
 
 
 class Search:
-    """One search of one conjecture.
-
-    Attributes
-    ----------
-    ratio : (float, case) or None
-        The largest left/right found and where.
-    sizes : list
-        The choices of the integer variables that are looked at.
-    satisfying : case or None
-        A case that satisfies the hypotheses on floats.
-    unconfirmed : int
-        Cases where floats saw a violation that exact arithmetic did not confirm.
+    """One search of one conjecture: the largest left/right found and where (`ratio`), the choices of the integer
+    variables that are looked at (`sizes`), a case that satisfies the hypotheses on floats, and how many violations that
+    floats saw exact arithmetic did not confirm.
     """
 
     def __init__(

@@ -1,7 +1,5 @@
 """Both sides of a conjecture at a case: floats to guide the search, exact numbers for results."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,10 +16,9 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import HeldConjecture, home_of
 from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
+from cflag_theory.falsify.search import guard
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
-from cflag_theory.falsify.search.guard import Limit, OutOfTime, TookTooLong, guarded, no_limit, time_limit
-from cflag_theory.falsify.search.running import DIVERGED, RAN, read_only, run_of
 from cflag_theory.falsify.tracing import NotAlgebra
 
 #: Binary digits at which two irrational sides are compared before the comparison is given up.
@@ -87,22 +84,10 @@ class Outcome:
 
 
 class Evaluator:
-    """Evaluates a conjecture, and counts.
-
-    Attributes
-    ----------
-    cases, feasible : int
-        Cases evaluated on floats, and how many of them satisfy the hypotheses.
-    exact_cases, undecided : int
-        Evaluations in exact arithmetic, and those in which enclosures overlap at the last precision.
-    vanishing : int
-        Cases with zero on both sides.
-    exact_feasible : int
-        Exact cases that satisfy the hypotheses.
-    unaffordable : int
-        Exact runs of a row of the table that took too long.
-    diverged : int
-        Runs that left the finite numbers, or ||x||^2 > 1e200, where every engine stops.
+    """Evaluates a conjecture, and counts: `cases` on floats, and how many of them satisfy the hypotheses (`feasible`);
+    the same in exact arithmetic, and of these the `undecided` ones, in which enclosures overlap at the last precision;
+    `vanishing` ones, with zero on both sides; `unaffordable` exact runs of a row of the table, which took too long;
+    runs that `diverged`: they left the finite numbers, or ||x||^2 > 1e200, where every engine stops.
     """
 
     def __init__(self, conjecture: Conjecture, *, seconds: float) -> None:
@@ -113,7 +98,7 @@ class Evaluator:
         self.files = tuple(dict.fromkeys(part.where.rpartition(", line ")[0] for part in parts if part.where))
         home = home_of(conjecture)
         # Where a function is, there it is limited.
-        self._limit: Limit = time_limit if home is None else no_limit
+        self._limit: guard.Limit = guard.time_limit if home is None else guard.no_limit
         if home is not None:
             home.seconds = seconds
         self._guides = [self._guide(one) for one in conjecture.hypotheses]
@@ -126,18 +111,18 @@ class Evaluator:
         if one.predicate is None or not all(name in variables and not variables[name].shape for name in one.names):
             return (one,)
         try:
-            with guarded(self.seconds, self.files, one.words, limit=self._limit):
+            with guard.guarded(self.seconds, self.files, one.words, limit=self._limit):
                 try:
                     relations = formulas_of(one, self.conjecture)
                 except NotAlgebra:
                     return (one,)
-        except OutOfTime:
+        except guard.OutOfTime:
             return (one,)
         return tuple(hypothesis(0, relation) for relation in relations)
 
     @contextmanager
     def _guard(self, what: str, case: Case) -> Iterator[None]:
-        with guarded(self.seconds, self.files, what, lambda: ", ".join(story(case)), limit=self._limit):
+        with guard.guarded(self.seconds, self.files, what, lambda: ", ".join(story(case)), limit=self._limit):
             yield
 
     def _surroundings(self, seen: Case, case: Case) -> dict[str, Any] | None:
@@ -148,15 +133,15 @@ class Evaluator:
             if isinstance(self.conjecture, HeldConjecture):
                 how, problem, trace = self.conjecture.run_there(seen), None, None
             else:
-                how, problem, trace = run_of(self.conjecture, seen)
-        self.diverged += how == DIVERGED
-        return seen | {"problem": problem, "trace": trace} if how == RAN else None
+                how, problem, trace = guard.run_of(self.conjecture, seen)
+        self.diverged += how == guard.DIVERGED
+        return seen | {"problem": problem, "trace": trace} if how == guard.RAN else None
 
     def guess(self, case: Case) -> Guess:
         """The case on floats."""
         self.cases += 1
         with np.errstate(all="ignore"):
-            values = self._surroundings(read_only(case), case)
+            values = self._surroundings(guard.read_only(case), case)
             if values is None:
                 return Guess(False)
             shortfall, feasible = 0.0, True
@@ -198,10 +183,10 @@ class Evaluator:
         self.exact_cases += 1
         if inside(self.conjecture, case) is not None:
             return Outcome(False)
-        seen = read_only(for_exact(self.conjecture, case))
+        seen = guard.read_only(for_exact(self.conjecture, case))
         try:
             values = self._surroundings(seen, case)
-        except TookTooLong:
+        except guard.TookTooLong:
             # The fractions of a row of the table have grown long; a loop of the user's own is an error.
             if self.conjecture.step is not None or self.conjecture.builder is not None:
                 raise
@@ -209,7 +194,7 @@ class Evaluator:
             return Outcome(False)
         if values is None:
             return Outcome(False)
-        values = values | read_only(for_functions(self.conjecture, seen))
+        values = values | guard.read_only(for_functions(self.conjecture, seen))
         for digits in PRECISIONS:
             token = DIGITS.set(digits)
             try:

@@ -1,7 +1,5 @@
 """Several draws from one mean: the mean of K of N members, drawn again or each once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
@@ -77,11 +75,6 @@ def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tup
         return [(one, prod(weights[k] for k in one)) for one in product(members, repeat=count)]
     found = list(combinations(members, count))
     return [(one, Fraction(1, len(found))) for one in found]
-
-
-def of_draws(term: sp.Expr) -> list[Drawn]:
-    """The means over draws in an expression."""
-    return sorted(term.atoms(Drawn), key=str)
 
 
 def named(

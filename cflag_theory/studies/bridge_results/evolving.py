@@ -5,8 +5,6 @@ by the test images, so that the accuracy after the last round stands beside it. 
 seeds, which share their splits and starts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims.cfl.published import TABLES, Cell
-from cflag_theory.studies.bridge_results.spread import Spread, paired, spread
-from cflag_theory.studies.bridge_results.summary import TITLES, Band, band
+from cflag_theory.studies.bridge_results.summary import TITLES, Band, Spread, band, paired, spread
 
 #: Evaluations whose mean the paper reports.
 BEST = 5
@@ -82,13 +79,7 @@ class RoundsSummary:
 
 
 def summarise_rounds(results: Mapping[str, Any]) -> RoundsSummary:
-    """A run with protocol "rounds" over its seeds.
-
-    Parameters
-    ----------
-    results : mapping
-        As `bridge.BridgeResult.to_json` gives it.
-    """
+    """A run with protocol "rounds", as `bridge.BridgeResult.to_json` gives it, over its seeds."""
     settings, runs = results["settings"], results["runs"]
     by_method = {
         name: [run for run in runs if run["method"] == name] for name in dict.fromkeys(run["method"] for run in runs)

@@ -4,8 +4,6 @@ Tables 2, 3, 6 and 7 and the column of 5 clients of Table 8 are data of the clai
 here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -134,13 +132,8 @@ def learning_accuracy(accuracy: Number) -> Fraction:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the printed numbers say about each other.
-
-    Attributes
-    ----------
-    kind, sentence : str
-    fits : bool or None
-        Whether the numbers can all be true of what they are said to be; None for an oddity that decides nothing.
+    """What the printed numbers say about each other: `fits` is whether they can all be true of what they are said to
+    be; None for an oddity that decides nothing.
     """
 
     kind: str

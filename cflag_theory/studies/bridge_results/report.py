@@ -10,8 +10,6 @@ as one over three seeds; where none is printed (Table 8), only the measured inte
 seeds differ much, so the margin is part of the result. One seed has no interval and decides nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,7 +26,7 @@ from cflag_theory.studies.bridge_results.published import (
     deviation,
     findings,
 )
-from cflag_theory.studies.bridge_results.spread import Spread, margin, spread
+from cflag_theory.studies.bridge_results.summary import Spread, margin, spread
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN = VERDICTS = ("reproduced", "not reproduced", "undecided", "not run")
 #: Settings that the paper states, besides data set, clients and zeta, which name the number.
@@ -127,13 +125,7 @@ def bridge_report(folders: Sequence[Path | str]) -> Report:
 
 
 def compare(stored: Iterable[tuple[str, Mapping[str, Any]]]) -> Report:
-    """The same for results that were read before, each with a name for it.
-
-    Parameters
-    ----------
-    stored : iterable of (str, mapping)
-        Mappings as `bridge.BridgeResult.to_json` gives them.
-    """
+    """The same for results that were read before (`bridge.BridgeResult.to_json`), each with a name for it."""
     notes: list[str] = []
     runs: dict[tuple[Any, ...], _Run] = {}
     for name, results in stored:

@@ -1,17 +1,95 @@
-"""What a stored run says of every method, over its seeds: numbers for tables and curves for figures."""
+"""What a stored run says of every method, over its seeds: numbers for tables, curves for figures.
 
-from __future__ import annotations
+Means have intervals, and it is said whether two can be told apart."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.studies.bridge_results.spread import Spread, holm, paired, spread
+
+#: Coverage of every interval here.
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values over seeds."""
+
+    mean: float
+    #: Standard deviation with n - 1; None for one seed.
+    deviation: float | None
+    #: Half the width of Student's interval of the mean at `LEVEL`; None for one seed.
+    half: float | None
+    seeds: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" + ("" if self.deviation is None else f" +- {self.deviation:.2f}")
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean, deviation and interval of values over seeds."""
+    if not len(values):
+        raise InvalidInput("there are no values to average: give those of one seed at least")
+    chosen = np.asarray(values, dtype=np.float64)
+    seeds = len(chosen)
+    if seeds == 1:
+        return Spread(float(chosen[0]), None, None, 1)
+    deviation = float(chosen.std(ddof=1))
+    return Spread(float(chosen.mean()), deviation, quantile(seeds - 1) * deviation / math.sqrt(seeds), seeds)
+
+
+def paired(gains: Sequence[float]) -> tuple[Spread, float | None]:
+    """Differences over seeds, and the p-value of Student's paired test, two-sided, that the true one is zero.
+
+    None for one seed, and where all differences are the same.
+    """
+    found = spread(gains)
+    if found.deviation is None or found.deviation == 0:
+        return found, None
+    t = found.mean / (found.deviation / math.sqrt(found.seeds))
+    return found, float(2 * stdtr(found.seeds - 1, -abs(t)))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """The same p-values by Holm's correction (1979): below a level, all are right together with its probability.
+
+    What is None stays so and is not counted.
+    """
+    adjusted: list[float | None] = [None] * len(p_values)
+    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    largest = 0.0
+    for rank, (p, place) in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p))
+        adjusted[place] = largest
+    return adjusted
+
+
+def margin(measured: Spread, deviation: float | None, seeds: int) -> float | None:
+    """How far a published mean over so many seeds may lie from the measured one before the two can be told apart.
+
+    With a published standard `deviation` half the width of Welch's interval at `LEVEL` for the difference of two means;
+    without one the published number is taken as exact, and this is `measured.half`. None for one measured seed.
+    """
+    if measured.deviation is None or deviation is None:
+        return measured.half
+    own, other = measured.deviation**2 / measured.seeds, deviation**2 / seeds
+    if own + other == 0:
+        return 0.0
+    freedom = (own + other) ** 2 / (own**2 / (measured.seeds - 1) + other**2 / (seeds - 1))
+    return quantile(freedom) * math.sqrt(own + other)
+
+
+def quantile(freedom: float) -> float:
+    """Student's quantile for a two-sided interval at `LEVEL`."""
+    return float(stdtrit(freedom, (1 + LEVEL) / 2))
+
 
 #: Metrics that are summarised, with their words for people.
 WORDS = {
@@ -115,13 +193,7 @@ class Summary:
 
 
 def summarise(results: Mapping[str, Any]) -> Summary:
-    """A run over its seeds.
-
-    Parameters
-    ----------
-    results : mapping
-        As `bridge.BridgeResult.to_json` gives it.
-    """
+    """A run, as `bridge.BridgeResult.to_json` gives it, over its seeds."""
     settings = results["settings"]
     runs = results["runs"]
     methods = tuple(
@@ -219,3 +291,89 @@ def _floats(rows: Any) -> Array:
 
 def _plain(values: Array) -> tuple[float | None, ...]:
     return tuple(None if math.isnan(value) else float(value) for value in values)
+
+
+#: The settings that can be an axis. With the memory's size the share that is drawn stays fixed, as in Figure 7.
+AXES = ("zeta", "clients", "memory_size", "memory_sample")
+#: Settings in which runs may differ and still be points of one curve: they say where and how fast, not what.
+ANYWHERE = (
+    *("root", "download", "methods", "seeds", "dtype", "device", "threads", "past_every", "autocast", "channels_last"),
+    *("compile", "graphs", "tf32", "together", "exchange", "checkpoint_every", "export_models", "tensorboard"),
+)
+_METRICS = {"accuracy": "average_accuracy", "forgetting": "forgetting"}
+
+
+class Curve(NamedTuple):
+    """What the points of a curve have in common: the method, the run's other settings, and the method's options."""
+
+    method: str
+    settings: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def levels(stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every curve with at least two levels of `stored` results (`bridge.BridgeResult.to_json`), by data set and axis.
+
+    Mappings with "data", "title", "axis" and "groups": each with "method", "label", "x", and for accuracy and
+    forgetting "mean", "low" and "high", one standard deviation apart; seeds that are not complete make no point.
+    """
+    runs = [
+        (results["settings"], {found.method: found.metrics for found in summarise(results).methods})
+        for results in stored
+    ]
+    found = []
+    for data in dict.fromkeys(settings["data"] for settings, _ in runs):
+        for axis in AXES:
+            curves: dict[Curve, dict[float, Mapping[str, Spread]]] = {}
+            for settings, methods in runs:
+                if settings["data"] != data:
+                    continue
+                for method, metrics in methods.items():
+                    chosen = {name: metrics[key] for name, key in _METRICS.items()}
+                    whole = {name: value for name, value in chosen.items() if value is not None}
+                    if len(whole) == len(_METRICS):
+                        curves.setdefault(_curve_of(settings, axis, method), {})[settings[axis]] = whole
+            several = {curve: points for curve, points in curves.items() if len(points) > 1}
+            if several:
+                groups = [_group(curve, _label(curve, list(several)), points) for curve, points in several.items()]
+                found.append({"data": data, "title": TITLES.get(data, data), "axis": axis, "groups": groups})
+    return found
+
+
+def same_but_for_zeta(stored: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Runs that differ in zeta alone, by zeta, where there are several: what Figure 4 shows beside each other."""
+    groups: dict[str, dict[float, Mapping[str, Any]]] = {}
+    for results in stored:
+        same = {key: value for key, value in results["settings"].items() if key not in (*ANYWHERE, "zeta")}
+        groups.setdefault(str(same), {}).setdefault(results["settings"]["zeta"], results)
+    return [[group[zeta] for zeta in sorted(group)] for group in groups.values() if len(group) > 1]
+
+
+def _curve_of(settings: Mapping[str, Any], axis: str, method: str) -> Curve:
+    plain = {key: value for key, value in settings.items() if not isinstance(value, Mapping) and key not in ANYWHERE}
+    if axis == "memory_size":
+        plain["memory_sample"] = f"{plain['memory_sample'] / plain['memory_size']:g} memory_size"
+    own = settings.get(method) or {}
+    words = tuple(f"{key} = {value}" for key, value in plain.items() if key != axis)
+    return Curve(method, words, tuple(f"{key} = {value}" for key, value in own.items()))
+
+
+def _label(curve: Curve, curves: Sequence[Curve]) -> str:
+    """The method, and what tells its curve from the others: of the options only from those of the same method."""
+    same = [other for other in curves if other.method == curve.method]
+    words = [each for each in curve.settings if not all(each in other.settings for other in curves)]
+    words += [each for each in curve.options if not all(each in other.options for other in same)]
+    return ", ".join((curve.method, *dict.fromkeys(words)))
+
+
+def _group(curve: Curve, label: str, points: Mapping[float, Mapping[str, Spread]]) -> dict[str, Any]:
+    x = sorted(points)
+    values: dict[str, Any] = {}
+    for name in _METRICS:
+        spreads = [points[level][name] for level in x]
+        values[name] = {
+            "mean": [one.mean for one in spreads],
+            "low": [one.mean - (one.deviation or 0.0) for one in spreads],
+            "high": [one.mean + (one.deviation or 0.0) for one in spreads],
+        }
+    return {"method": curve.method, "label": label, "x": x, **values}

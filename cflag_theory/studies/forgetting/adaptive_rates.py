@@ -5,8 +5,6 @@ differences to constant rates are paired. Lemma 7 compares rates at one point, n
 rule takes one round from the same points of the runs with constant rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,8 +14,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem, Trace, algorithm, simulate
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.studies.forgetting.heterogeneity import Setting
-from cflag_theory.studies.forgetting.replica_means import Mean, mean_of
+from cflag_theory.studies.forgetting.heterogeneity import Mean, Setting, mean_of
 from cflag_theory.studies.rates.statistics import resampling
 
 #: A floor is the mean over this last part of the rounds.
@@ -69,17 +66,11 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Adapted:
-    """One rule.
+    """One rule. `values` are the `QUANTITIES`, with intervals over replicas, and `against` the same minus those of
+    constant rates on the same draws, without "raised".
 
-    Attributes
-    ----------
-    diverged, rounds : int
-        Replicas that left the finite numbers, and rounds that all replicas finished. With any diverged there is
-        nothing to average, and `values` and `against` are empty.
-    values : mapping of str to Mean
-        The `QUANTITIES`, with intervals over replicas.
-    against : mapping of str to Mean
-        The same minus those of constant rates on the same draws, without "raised".
+    With any replica `diverged`, which left the finite numbers, there is nothing to average, and both are empty;
+    `rounds` were finished by all replicas.
     """
 
     adaptive: str

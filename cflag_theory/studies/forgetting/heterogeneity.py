@@ -4,8 +4,6 @@ Gamma(t) of (15) is that of the step really taken. Lambda_{t,i} = <grad_f_memory
 transference (> 0), client by client, and its weighted sum does so for the server.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,8 +15,37 @@ from cflag_theory.errors import Diverged, InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
 from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 from cflag_theory.kernels.plan import MOST_STEPS
-from cflag_theory.studies.forgetting.replica_means import Curve, Mean, curve_of, mean_of
-from cflag_theory.studies.rates.statistics import resampling
+from cflag_theory.studies.rates.statistics import LEVEL, interval, resampling
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over replicas and its central bootstrap interval at `rates.statistics.LEVEL`."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The same for every round: three sequences of equal length."""
+
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def mean_of(values: Array, weights: Array) -> Mean:
+    """The mean of values (replicas,) under `rates.statistics.resampling` weights (resamples, replicas)."""
+    return Mean(float(values.mean()), *interval(weights @ values))
+
+
+def curve_of(values: Array, weights: Array) -> Curve:
+    """The mean over the replicas of values (replicas, rounds), round by round."""
+    tails = np.percentile(weights @ values, ((1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100), axis=0)
+    return Curve(*(tuple(row.tolist()) for row in (values.mean(axis=0), *tails)))
+
 
 #: Constant rates, and Algorithm 3 repaired.
 ROWS = ("c_flag", "c_flag_adaptive")

@@ -1,7 +1,5 @@
 """Which choices of what Sec. 5.1 omits reproduce which cell of Table 3 and which sentence, over a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import product
@@ -12,8 +10,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.claims.cfl.published import PRINTED
 from cflag_theory.kernels.cfl.moments import Responses
-from cflag_theory.studies.nqm.best_rates import agree, answers, rates
-from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
+from cflag_theory.studies.nqm.best_rates import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting, agree, answers, rates
 
 Array = NDArray[Any]
 #: Learning rates of the search; the table itself uses a finer grid.
@@ -89,16 +86,10 @@ class Search:
 
 
 def search(grid: Grid | None = None, *, progress: Callable[[str], None] = lambda world: None) -> Search:
-    """Recompute Table 3 in every setting of the grid.
+    """Recompute Table 3 in every setting of the grid; `progress` is told after each of ``len(grid.worlds())`` pieces.
 
     The criterion is the root of the mean square of ||A w + B||, which is linear in the sizes of start, drifts and
     noises, so that one run of the recursions serves all of them.
-
-    Parameters
-    ----------
-    grid : Grid, optional
-    progress : callable
-        Told after each of ``len(grid.worlds())`` pieces.
     """
     chosen = grid or Grid()
     tried = 0

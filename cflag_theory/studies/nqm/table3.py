@@ -1,7 +1,5 @@
 """Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and simulated runs as a check."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,9 +10,23 @@ from numpy.typing import NDArray
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Drift, algorithm, simulate
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
-from cflag_theory.studies.nqm.best_rates import Study, answers, criterion, law, over_grids, round_weights, study
+from cflag_theory.studies.nqm.best_rates import (
+    CELLS,
+    G2,
+    METHODS,
+    SIGMA2,
+    Cell,
+    Method,
+    Setting,
+    Study,
+    answers,
+    criterion,
+    law,
+    over_grids,
+    round_weights,
+    study,
+)
 from cflag_theory.studies.nqm.search import Grid, search
-from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
 
 Array = NDArray[Any]
 FEDAVG, CFL = METHODS[0], METHODS[2]
@@ -25,18 +37,11 @@ LONG, WINDOW = 200, 40
 
 
 def decaying(setting: Setting, cell: Cell, *, sizes: int = 60) -> dict[str, Any]:
-    """FedAvg with local steps c/(t + t_0), the best c and t_0, by exact moments.
+    """FedAvg with local steps c/(t + t_0), the best c and t_0, by exact moments: "cell", "c", "t0" and "loss", the
+    criterion.
 
-    Parameters
-    ----------
-    sizes : int
-        Values of c for every t_0, evenly spaced in the logarithm; the first step lies between 0.02/L and 10/L: some
-        schedules start beyond the range in which a constant step is stable.
-
-    Returns
-    -------
-    dict
-        "cell", "c", "t0" and "loss", the criterion.
+    `sizes` is how many c are tried for every t_0, evenly spaced in the logarithm; the first step lies between 0.02/L
+    and 10/L: some schedules start beyond the range in which a constant step is stable.
     """
     t = np.arange(1, setting.rounds + 1)
     shapes = np.array([(1 + t0) / (t + t0) for t0 in OFFSETS])
@@ -59,19 +64,9 @@ def beside(study: Study) -> list[dict[str, Any]]:
 
 
 def window_cost(setting: Setting, *, window: int = WINDOW, rounds: int = LONG, count: int = 40) -> list[dict[str, Any]]:
-    """What CFL loses when only the latest rounds are remembered: best losses after `rounds` rounds, by cell.
-
-    Parameters
-    ----------
-    window, rounds : int
-        Past rounds that are kept, and T.
-    count : int
-        Learning rates tried, evenly spaced below 2/L.
-
-    Returns
-    -------
-    list of dict
-        "cell", "all" and "window", the criteria at the best rates, and "ratio".
+    """What CFL loses when only the latest `window` rounds are remembered: best losses after `rounds` rounds, over
+    `count` learning rates, evenly spaced below 2/L. By "cell": "all" and "window", the criteria at the best rates, and
+    "ratio".
     """
     longer = replace(setting, rounds=rounds)
     rows = []
@@ -119,14 +114,9 @@ def simulated(setting: Setting, cell: Cell, method: Method, rate: float, *, repl
 
 
 def witness(found: Study, runs: dict[tuple[str, str], Array]) -> list[dict[str, Any]]:
-    """Exact curves against simulated ones, by cell and method.
-
-    Returns
-    -------
-    list of dict
-        "final", the mean at the end with its 95 % interval "low" to "high", "exact" beside it, "covered", the part of
-        all rounds whose interval holds the exact mean, and "jump", the mean of | ||A w_{t+1} + B|| - ||A w_t + B|| |
-        over the second half of the rounds.
+    """Exact curves against simulated ones, by cell and method: "final", the mean at the end with its 95 % interval
+    "low" to "high", "exact" beside it, "covered", the part of all rounds whose interval holds the exact mean, and
+    "jump", the mean of | ||A w_{t+1} + B|| - ||A w_t + B|| | over the second half of the rounds.
     """
     rows = []
     for (cell, method), values in runs.items():

@@ -6,14 +6,13 @@ grow with L, which the sums over local steps take from the components. So alpha 
 are evaluated with the larger L. A test takes the proofs apart in this way and examines them again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
@@ -30,28 +29,90 @@ from cflag_theory.claims.c_flag.past_task.runs import f_mean, grad_g2_sum, reach
 from cflag_theory.claims.c_flag.union.ours import rounds as ours_union
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.studies.rates.setting import ROUNDING, Setting
+from cflag_theory.kernels import Memory, Problem
+from cflag_theory.kernels.memory.memory import ALL, BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET
 from cflag_theory.studies.rates.statistics import Horizon
+
+#: Step sizes that a claim fixes are met up to rounding of the few operations behind them.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the bounds need to know about a study besides its horizons."""
+
+    #: Of f, g and h, and of every component.
+    L: float
+    L_component: float
+    #: The constant of (27), and why it may be too small; empty where it is known.
+    m: float
+    m_doubt: str
+    alpha: float
+    E: int
+    c: float
+    #: a of beta = c / T^a.
+    power: float
+    memory: Memory
+    #: |M| / (|M| + |C|).
+    share: float
+    #: f(x_0) - inf f, or more; None where no lower bound of f is known.
+    f_drop: float | None
+
+    @property
+    def smoothness(self) -> float:
+        """The L with which bounds are evaluated."""
+        return max(self.L, self.L_component)
+
+    @property
+    def smoothness_with_memory(self) -> float:
+        """The L of claims that take f_memory to be smooth as well."""
+        # f_memory is (1 +- scale) f there, not a mean of components.
+        of_memory = (1 + self.memory.scale) * self.L if self.memory.kind == SIGN_BIAS else 0.0
+        return max(self.smoothness, of_memory)
+
+    @property
+    def short(self) -> bool:
+        """alpha <= 1/L."""
+        return self.alpha * self.L <= 1 + ROUNDING
+
+    @property
+    def fresh(self) -> bool:
+        """Whether every round's memory is independent of the past and unbiased, so that 𝔼 B(t) = 0."""
+        return self.memory.kind == ALL or (self.memory.redraw and self.memory.kind in (SUBSET, SIGN_BIAS))
+
+
+def memory_share(problem: Problem, memory: Memory) -> float:
+    """|M| / (|M| + |C|), the weight of f_memory in h~."""
+    past, current = problem.past.counts, problem.current.counts
+    kept = np.minimum(past, memory.size) if memory.kind in (SUBSET, BALANCED) else past
+    if memory.kind == GIVEN:
+        kept = np.array([len(indices) for indices in memory.kept])
+    return float(kept.sum() / (kept.sum() + current.sum()))
+
+
+def described(memory: Memory) -> str:
+    """A memory in a few words."""
+    when = "drawn anew every round" if memory.redraw else "drawn once"
+    return {
+        ALL: "all past components",
+        SUBSET: f"{memory.size} components a client, {when}",
+        BALANCED: f"{memory.size} components a client, class-balanced, {when}",
+        SIGN_BIAS: f"b = +-sqrt(m) grad f, sign {when}",
+        ROTATION: "b = sqrt(m) R grad f, one rotation R",
+        GIVEN: "given components",
+    }[memory.kind]
+
 
 _drop = sp.Symbol("drop", real=True)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on a squared gradient at every horizon.
+    """A bound at every horizon on a squared gradient of `of`, "f", "g" or "h": on its "min" or "mean" over the rounds;
+    or "below", for a bound from below. `values` are None at horizons where it says nothing.
 
-    Attributes
-    ----------
-    claim : str
-        Its id in the ledger.
-    quantity, of : str
-        "f", "g" or "h", and what is bounded: "min" or "mean" over the rounds; "below" for a bound from below.
-    proved : bool
-        Whether the ledger has a proof that covers this setting. Printed bounds without one are drawn, not vouched for.
-    values : tuple of float or None
-        None at horizons where it says nothing.
-    why : str
-        Why it applies, or why not.
+    `proved` says whether the ledger has a proof of `claim` that covers this setting, and `why` why it applies, or why
+    not. Printed bounds without one are drawn, not vouched for.
     """
 
     claim: str
@@ -204,13 +265,16 @@ def _theorem5(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     return Bound("cflag.thm5", "f", "min", any(values) and not setting.m_doubt, values, why)
 
 
+def _along_f(setting: Setting, right: sp.Expr) -> Callable[[Horizon], float]:
+    right = right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    return lambda one: evaluate(
+        right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)}
+    )
+
+
 def _once(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
-    right = ours.once_bound().right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    value = _along_f(setting, ours.once_bound().right)
     given = setting.m < 1 and setting.short
-
-    def value(one: Horizon) -> float:
-        return evaluate(right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)})
-
     why = (
         "||grad g||^2 measured; for memories drawn once or not" + _doubt(setting)
         if given
@@ -224,13 +288,9 @@ def _once(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
 
 
 def _redrawn(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
-    right = ours.redrawn_bound().right.xreplace({f_mean(0): _drop, f_mean(T_symbol): sp.S.Zero})
+    value = _along_f(setting, ours.redrawn_bound().right)
     room = setting.smoothness * setting.alpha * setting.m < 1
     given = setting.fresh and setting.short and room
-
-    def value(one: Horizon) -> float:
-        return evaluate(right, _common(setting, one) | {_drop: one.drops["f"], grad_g2_sum: one.T * _mean_g2(one)})
-
     if not setting.fresh:
         why = "the memory is not drawn anew in every round, unbiased"
     elif not given:

@@ -6,8 +6,6 @@ proved inequality of one round, iterated: `ours.cfl_strongly_convex`, `ours.cfl_
 floor is that of `ours.cfl_lower_bounds`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -162,16 +160,8 @@ def cfl_rate(
 ) -> CFLRate:
     """FedAvg and CFL on the noisy quadratic model, against the printed rates and against what is proved.
 
-    Parameters
-    ----------
-    model : Model, optional
-        Its numbers.
-    horizons : sequence of int
-        Values of T, increasing, at least two.
-    replicas : int
-        Simulated runs, at least two; the curves themselves are exact.
-    progress : callable, optional
-        Called with the number of rounds after each horizon.
+    `horizons` increase, at least two; `replicas` are simulated runs, at least two; the curves themselves are exact.
+    `progress` gets the number of rounds after each horizon.
     """
     model = model or Model()
     lengths = increasing(horizons)

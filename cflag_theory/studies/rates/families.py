@@ -36,36 +36,26 @@ _WHOLE = ("E", "N", "size", "redraw")
 
 @dataclass(frozen=True)
 class RateCase:
-    """The arguments of a rate study, as on the command line; the defaults are those of the default problem.
+    """The arguments of a rate study, as on the command line; the defaults are those of the default problem."""
 
-    Attributes
-    ----------
-    problem, dials : str, tuple of str
-        A synthetic problem and its dials, each KEY=VALUE, unless `data` is given.
-    data, clients, zeta, past_classes, current_classes, columns
-        Real data, as `load_data` takes them.
-    algorithm, settings : str, tuple of str
-        As `--algorithm` and `--set`.
-    memory, memory_size, m, redraw
-        As `--memory`, `--memory-size`, `--m` and `--redraw`.
-    local_steps, c, power, alpha_factor, mode, seed
-        As `rate` takes them.
-    """
-
+    #: A synthetic problem and its dials, each KEY=VALUE, unless `data` is given.
     problem: str = "default"
     dials: tuple[str, ...] = ()
+    #: Real data, as `load_data` takes them.
     data: str | None = None
     clients: int = 5
     zeta: float = 1.0
     past_classes: str | None = None
     current_classes: str | None = None
     columns: Columns = NO_COLUMNS
+    #: As `--algorithm` and `--set`, and the options of the memory.
     algorithm: str = "c_flag"
     settings: tuple[str, ...] = ()
     memory: str | None = None
     memory_size: int | None = None
     m: float | None = None
     redraw: bool = False
+    #: As `rate` takes them.
     local_steps: int = 10
     c: float | None = None
     power: float = 0.5

@@ -3,8 +3,6 @@
 Both problems are one-dimensional quadratics, small enough to follow by hand; the ledger holds the exact instances.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -16,13 +14,8 @@ HORIZONS = tuple(2**power for power in range(2, 13))
 
 
 def floors(*, seed: int = 0) -> list[dict[str, Any]]:
-    """Measured and predicted values against T.
-
-    Returns
-    -------
-    list of dict
-        "title", "words", "T", "measured", "predicted" of: Lemma 3 along Algorithm 1, and Theorem 2 with a bias of m = 1
-        whose sign is drawn once.
+    """Measured and predicted values against T: "title", "words", "T", "measured", "predicted" of Lemma 3 along
+    Algorithm 1, and of Theorem 2 with a bias of m = 1 whose sign is drawn once.
     """
     return [_lemma3(seed), _theorem2(seed)]
 

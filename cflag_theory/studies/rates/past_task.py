@@ -4,8 +4,6 @@ For every T it is a run of its own, as the theorems have it, whose beta = c / T^
 says what is kept of the runs and how a slope is fitted, `rates.bounds` which bounds are put beside them.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +22,8 @@ from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
 from cflag_theory.sizes import require_room
-from cflag_theory.studies.rates.bounds import Bound, bounds
+from cflag_theory.studies.rates.bounds import ROUNDING, Bound, Setting, bounds, described, memory_share
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
-from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, memory_share
 from cflag_theory.studies.rates.statistics import (
     COLUMNS,
     LEVEL,

@@ -1,7 +1,5 @@
 """What a rate study finds: curves, bounds, and where there is one the closed form."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -44,32 +42,7 @@ class ClosedForm:
 
 @dataclass(frozen=True, repr=False)
 class Rate(Shown):
-    """A rate study: one entry of each sequence a horizon.
-
-    Attributes
-    ----------
-    curves : dict
-        The `Curve` of ||grad f||^2 ("f"), ||grad g||^2 ("g") and, where h~ exists, ||grad h~||^2 ("h").
-    bounds : tuple of Bound
-        The paper's bounds and ours, also those that say nothing here, with the reason.
-    objective : str
-        "f", or "g" for an algorithm without a memory step, which never sees the past task.
-    min_mean, band, mean_min : those of the objective.
-    theorem2 : (horizons,)
-        1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of expectations: for
-        alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica diverged.
-    mean_gamma : (horizons,)
-    slope, slope_interval, fit_from, fit_to :
-        The fit of min_mean; None where there are not two horizons to fit.
-    m, m_kind, m_met, r_met : float, str, float, float
-        The m that sets alpha, how it is known, and the largest ratios along the runs.
-    alpha, alpha_factor, c, power : float
-        alpha = alpha_factor / (L (1 + m)) and beta = c / T^power.
-    diverged : (horizons,)
-        Replicas that left the finite numbers.
-    exact : ClosedForm or None
-        Where an instance with a closed form was run.
-    """
+    """A rate study: one entry of each sequence a horizon."""
 
     title: str
     notes: tuple[str, ...]
@@ -77,18 +50,24 @@ class Rate(Shown):
     min_mean: tuple[float, ...]
     band: tuple[tuple[float, float], ...]
     mean_min: tuple[float, ...]
+    #: (horizons,): 1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of
+    #: expectations: for alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica
+    #: diverged.
     theorem2: tuple[float | None, ...]
     mean_gamma: tuple[float, ...]
+    #: The fit of min_mean; None where there are not two horizons to fit.
     slope: float | None
     slope_interval: tuple[float, float] | None
     fit_from: int | None
     fit_to: int | None
     L: float
     L_component: float
+    #: The m that sets alpha, how it is known, and the largest ratios along the runs.
     m: float
     m_kind: str
     m_met: float
     r_met: float
+    #: alpha = alpha_factor / (L (1 + m)) and beta = c / T^power.
     alpha: float
     alpha_factor: float
     c: float
@@ -99,10 +78,15 @@ class Rate(Shown):
     memory: str
     replicas: int
     seed: int
+    #: Replicas that left the finite numbers.
     diverged: tuple[int, ...]
+    #: The `Curve` of ||grad f||^2 ("f"), ||grad g||^2 ("g") and, where h~ exists, ||grad h~||^2 ("h").
     curves: dict[str, Curve]
+    #: The paper's bounds and ours, also those that say nothing here, with the reason.
     bounds: tuple[Bound, ...]
+    #: Where an instance with a closed form was run.
     exact: ClosedForm | None = None
+    #: "f", or "g" for an algorithm without a memory step, which never sees the past task.
     objective: str = "f"
 
     def sheet(self) -> Sheet:

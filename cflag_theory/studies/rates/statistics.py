@@ -4,8 +4,6 @@ Theorem 2 bounds the minimum over rounds of an expectation, so the mean over rep
 after it; the mean of each replica's own minimum is reported beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,18 +92,11 @@ def resampling(replicas: int, seed: int) -> Array:
 def read(
     traces: Iterable[Trace], horizons: Sequence[int], *, beta: float, weights: Array, share: float
 ) -> list[Horizon]:
-    """The statistics at every one of `horizons` of runs with one beta, each a part of the replicas.
+    """The statistics at every one of `horizons` of runs with one beta, over max(horizons) rounds, each a part of the
+    replicas in their order. `weights` (resamples, replicas) are of `resampling`, and `share` is |M| / (|M| + |C|), the
+    weight of f_memory in h~.
 
     Of every trace only the squared gradients stay in memory, and sums over its rounds.
-
-    Parameters
-    ----------
-    traces : iterable of Trace
-        Runs over max(horizons) rounds; together all replicas, in their order.
-    weights : (resamples, replicas)
-        As `resampling` gives them.
-    share : float
-        |M| / (|M| + |C|), the weight of f_memory in h~.
     """
     parts = [_part(trace, horizons, share) for trace in traces]
     done = min(part.rounds for part in parts)
@@ -263,26 +254,14 @@ def what_shows(slope: float, band: tuple[float, float], floor: float | None, hor
 
 
 def fit(horizons: Sequence[int], values: Sequence[float], resampled: Array, *, first: float) -> Fit | None:
-    """The slope at large T.
+    """The slope at large T of values (n,) and of each of their bootstrap resamples (n, resamples); None if fewer than
+    two horizons are left.
 
     The range is the longest that ends at the largest horizon and on which the local slopes, between neighbouring
-    horizons, agree: their bootstrap intervals at 95%, each widened by 0.05 on both sides, have a number in common. So
-    a transient at small T is left out, and where a decay gives way to a floor the fit is of the floor. The widening
-    keeps noiseless curves, whose intervals are points, from being cut at every bend. Horizons from the first on at
-    which the value is 1e-26 of that at x_0 or less are left out: there rounding is measured.
-
-    Parameters
-    ----------
-    horizons, values : (n,)
-    resampled : (n, resamples)
-        The values in every bootstrap resample.
-    first : float
-        The value at x_0.
-
-    Returns
-    -------
-    Fit or None
-        None if fewer than two horizons are left.
+    horizons, agree: their bootstrap intervals at 95%, each widened by 0.05 on both sides, have a number in common. So a
+    transient at small T is left out, and where a decay gives way to a floor the fit is of the floor. The widening keeps
+    noiseless curves, whose intervals are points, from being cut at every bend. Horizons from the first on at which the
+    value is 1e-26 of `first`, that at x_0, or less are left out: there rounding is measured.
     """
     floor = ROUNDING * first
     count = next((k for k, value in enumerate(values) if not value > floor), len(values))

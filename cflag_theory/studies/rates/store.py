@@ -31,19 +31,11 @@ _RECORD = {"settings": WORD, "digest": WORD, "horizon": TABLE}
 
 
 class Store:
-    """The horizons of one study, and of others in the same file; read and written within `with`.
+    """The horizons of one study, and of others in the same file, made with its first horizon in a folder of our own;
+    read and written within `with`. Without a path nothing is written.
 
-    Attributes
-    ----------
-    found : dict of int to Horizon
-        What the file held for these settings, from the same code and libraries, and what was added.
-
-    Parameters
-    ----------
-    path : path or None
-        The file, made with its first horizon in a folder of our own; nothing is written without one.
-    settings : mapping
-        Everything that the numbers depend on besides code and libraries, as JSON-able values.
+    `settings` are all that the numbers depend on besides code and libraries. `found` is what the file held for them,
+    from the same code and libraries, and what was added.
     """
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:

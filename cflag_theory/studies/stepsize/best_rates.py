@@ -5,8 +5,6 @@ nothing new. What is worth asking is the largest beta that still meets the targe
 allows it, and the alpha that needs the fewest rounds at a given beta.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,14 +52,9 @@ class Best:
 
 
 def rounds_to(epsilon: float, holds: Callable[[int], bool], value: Callable[[int], float]) -> float:
-    """The least T at which a bound applies and is at most epsilon; infinite beyond `MOST_ROUNDS`.
+    """The least T at which a bound (`value`) applies (`holds`) and is at most epsilon; infinite beyond `MOST_ROUNDS`.
 
     The bound may fall with T, or fall first and rise later, as where past drifts add up.
-
-    Parameters
-    ----------
-    epsilon : target for the bounded quantity.
-    holds, value : whether the theorem applies with T rounds, and its bound.
     """
 
     def height(rounds: int) -> float:
@@ -114,12 +107,8 @@ def rounds_for(theorem: Theorem, conditions: Conditions, values: Values, epsilon
 def best(theorem: Theorem, conditions: Conditions, values: Values, epsilon: float) -> tuple[Best, ...]:
     """Largest beta within T rounds, fewest rounds at the given beta, and the limit of fewest rounds.
 
-    Parameters
-    ----------
-    theorem : a proved bound on a squared gradient norm, whose best value over alpha rises with beta and falls with T.
-    conditions : relation of every condition by name; those of the theorem bound alpha from above.
-    values : every symbol of the theorem but alpha; beta is used by the second goal alone.
-    epsilon : the target.
+    The theorem bounds a squared gradient norm; its best value over alpha rises with beta and falls with T, and its
+    conditions bound alpha from above. `values` has every symbol of it but alpha; beta is used by the second goal alone.
     """
 
     def by_alpha(step: float, rounds: int) -> tuple[float | None, float]:
@@ -143,10 +132,7 @@ def best(theorem: Theorem, conditions: Conditions, values: Values, epsilon: floa
 
 def best_alpha(theorem: Theorem, conditions: Conditions, values: Values) -> tuple[float | None, float]:
     """The alpha with the lowest bound among those that the conditions allow, and the bound; none and infinite without.
-
-    Parameters
-    ----------
-    values : every symbol of the theorem but alpha.
+    `values` has every symbol of the theorem but alpha.
     """
     low, high = (one / values[L] for one in _ALPHA)
     edge = allowed([conditions[name] for name in theorem.conditions], values, alpha, low, high)

@@ -1,7 +1,5 @@
 """The step sizes of the CFL paper: which conditions hold, what each unlocks, and what is predicted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,11 +12,12 @@ from cflag_theory.claims.cfl.step_sizes import CONDITIONS, OUR_CONDITIONS, ROOTS
 from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown
-from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest, cfl_best
 from cflag_theory.studies.stepsize.cfl_predicted import (
     BESIDE,
     RELATIONS,
+    CFLBest,
     besides,
+    cfl_best,
     cfl_theorems,
     known_values,
     predictions,
@@ -39,21 +38,13 @@ from cflag_theory.studies.stepsize.safe import Answer, cfl_answer, chosen
 
 @dataclass(frozen=True, repr=False)
 class CFLStepSizes(Shown):
-    """Everything that the CFL paper and our theorems say at one choice of step sizes.
+    """Everything that the CFL paper and our theorems say at one choice of step sizes; what is not named here is as in
+    `conditions.StepSizes`.
 
-    Attributes
-    ----------
-    c_O : float
-        1 + A^2 + B^2, which bounds c_{p_B,i} for round weights in [0, 1].
-    p_t : float
-        Weight of the current round: 1 for FedAvg, Lemma B.4's where D and R are given.
-    s : float
-        (sqrt(3 eta_g^2 + 4 c_O eta_g^4) - sqrt(4 c_O eta_g^4)) / sqrt(c_O), which the paper divides by 6L and 12L.
-    numbers : mapping of str to float
-        What was given for the bounds.
-    best : tuple of cfl_best_rates.CFLBest
-        Best step sizes for the target by each theorem that applies; empty without a target.
-    answer, conditions, bounds, as_printed : as in `conditions.StepSizes`.
+    `c_O` is 1 + A^2 + B^2, which bounds c_{p_B,i} for round weights in [0, 1]; `p_t` the weight of the current round: 1
+    for FedAvg, Lemma B.4's where D and R are given; `s` is (sqrt(3 eta_g^2 + 4 c_O eta_g^4) - sqrt(4 c_O eta_g^4)) /
+    sqrt(c_O), which the paper divides by 6L and 12L. `best` has the best step sizes for the target by each theorem that
+    applies.
     """
 
     L: float

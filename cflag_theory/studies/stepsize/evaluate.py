@@ -1,7 +1,5 @@
 """Expressions of claims as numbers: one compiled function each, for numbers and for arrays of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
@@ -34,7 +32,7 @@ ROUNDING = 1e-12
 
 @cache
 def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[..., Any]]:
-    steady = expression.xreplace(_STEADY).replace(_shrinks, lambda power: _steady_power(*power.args))
+    steady = expression.xreplace(_STEADY).replace(_shrinks, lambda power: sp.exp(power.exp * log1p(power.base - 1)))
     symbols = tuple(sorted(steady.free_symbols, key=str))
     return symbols, sp.lambdify(symbols, steady, modules="numpy")
 
@@ -42,10 +40,6 @@ def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[...,
 def _shrinks(expression: Any) -> bool:
     """Whether this is (1 - x)^T, whose base has lost the digits of a small x before it is raised to a large T."""
     return expression.is_Pow and expression.exp in (T, cfl_T) and (expression.base - 1).could_extract_minus_sign()
-
-
-def _steady_power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    return sp.exp(exponent * log1p(base - 1))
 
 
 def needed(expression: sp.Expr) -> frozenset[sp.Symbol]:

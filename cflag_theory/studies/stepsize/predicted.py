@@ -5,8 +5,6 @@ Every right-hand side is taken from its claim; only sums along the run are put i
 which for every alpha and beta bounds it by `r` and `grad_g`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -63,16 +61,10 @@ _FIRST_W = "W >= 1, ours.first_rounds"
 
 @dataclass(frozen=True)
 class Theorem:
-    """One bound as an expression in L, m, E, T, alpha, beta and `INPUTS`.
+    """One bound as an expression in L, m, E, T, alpha, beta and `INPUTS`; `kind` is "printed", "repaired" or "proved".
 
-    Attributes
-    ----------
-    claim, kind : its id, and "printed", "repaired" or "proved".
-    quantity : what is bounded.
-    right : the bound.
-    conditions : names of the conditions on the step sizes that it needs.
-    laws : how beta may follow T for the number of rounds to a target; none where the bound is not on a gradient.
-    note : what else it needs.
+    It needs `conditions` on the step sizes, and what `note` says. `laws` are how beta may follow T for the number of
+    rounds to a target; none where the bound is not on a gradient.
     """
 
     claim: str
@@ -86,20 +78,11 @@ class Theorem:
 
 @dataclass(frozen=True)
 class Bound:
-    """One predicted bound at the given numbers.
+    """One predicted bound of a `Theorem` at the given numbers: infinite where it says nothing, None where numbers are
+    missing (`needs`) or conditions are not met (`fails`).
 
-    Attributes
-    ----------
-    claim, kind, quantity, note : as in `Theorem`.
-    value : float or None
-        The bound; infinite where it says nothing, None where numbers are missing or conditions are not met.
-    needs : tuple of str
-        Numbers that were not given.
-    fails : tuple of str
-        Conditions that are not met.
-    rounds : mapping of str to float
-        How beta follows T -> rounds to the target; infinite where no number of rounds is enough. Empty without a
-        target, and for bounds that are not on a gradient.
+    `rounds` maps how beta follows T to the rounds to the target; infinite where no number of rounds is enough. It is
+    empty without a target, and for bounds that are not on a gradient.
     """
 
     claim: str

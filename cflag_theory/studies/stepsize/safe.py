@@ -1,7 +1,5 @@
 """Which step sizes are safe: the limits that are proved, what the paper asks for, and the bound that follows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,15 +61,9 @@ def c_flag_answer(
 ) -> Answer:
     """Limits of alpha and beta: one memory for m < 1, a memory drawn anew in every round otherwise.
 
-    alpha is limited by the theorem on grad f, and beta by the one that keeps grad g bounded in the mean.
-
-    Parameters
-    ----------
-    given : L, m, E, T, and the numbers of `INPUTS` that are known.
-    relations : relation of every condition by name.
-    a, b : alpha and beta where they are given.
-    measured : which of L and m are lower bounds.
-    holds : whether the paper's Theorem 5 holds as printed.
+    alpha is limited by the theorem on grad f, and beta by the one that keeps grad g bounded in the mean. `given` are L,
+    m, E, T, and the numbers of `INPUTS` that are known, of which `measured` are lower bounds; a and b are alpha and
+    beta where they are given; `holds` is whether the paper's Theorem 5 holds as printed.
     """
     once = bool(met(relations["m < 1"], given))
     theorem, bounded = (
@@ -121,15 +113,9 @@ def c_flag_answer(
 def cfl_answer(
     given: Values, relations: Relations, theorems: Sequence[Theorem], step: float | None, known: Values
 ) -> Answer:
-    """Limits of eta_l at the given eta_g, by each theorem.
-
-    Parameters
-    ----------
-    given : every symbol of the conditions but eta_l.
-    relations : relation of every condition by name.
-    theorems : those that say something at some step sizes.
-    step : eta_l where it is given.
-    known : the numbers of the bounds, with the sums of round weights.
+    """Limits of eta_l at the given eta_g, by each of the `theorems` that say something at some step sizes. `given` has
+    every symbol of the conditions but eta_l, which is `step` where it is given; `known` the numbers of the bounds, with
+    the sums of round weights.
     """
     scale = [one / (given[L] * given[K] * given[eta_g]) for one in _ETA]
     rows = []

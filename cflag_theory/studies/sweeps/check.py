@@ -1,7 +1,5 @@
 """Checks everything that could stop a sweep before it starts, and cuts the grid into chunks."""
 
-from __future__ import annotations
-
 import math
 import re
 from array import array
@@ -15,8 +13,7 @@ from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.studies.sweeps.file import SweepFile
 from cflag_theory.studies.sweeps.grid import Block, Builder, Grid, Point, Setting, make_grid, step_sizes
-from cflag_theory.studies.sweeps.keys import same
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import Law, same
 
 #: A chunk ends when it has so many runs, rows, recorded numbers or units of work (about a nanosecond each).
 MOST_RUNS, MOST_ROWS, MOST_NUMBERS = 1000, 10_000, 4_000_000
@@ -52,16 +49,11 @@ class Plan:
 
 
 def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = None) -> Plan:
-    """Ask of every run of the file whether `simulate` would take it.
+    """Ask of every run of the file whether `simulate` would take it; `progress` gets the share of the grid that was
+    looked at since the last call.
 
     Every problem, memory and row is made, each combination of them runs for one round, and every step size is
     evaluated.
-
-    Parameters
-    ----------
-    file : SweepFile
-    progress : callable, optional
-        Called with the share of the grid that was looked at since the last call.
     """
     grid = make_grid(file)
     identity = grid.identity()

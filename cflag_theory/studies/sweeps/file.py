@@ -30,8 +30,6 @@ A complete file:
     replicas = 8
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,8 +39,7 @@ from cflag_theory.errors import CflagError, DataError
 from cflag_theory.kernels import COLUMNS
 from cflag_theory.kernels.trace.trace import DIFFERENCES
 from cflag_theory.reading import line_of, read_toml
-from cflag_theory.studies.sweeps.keys import KINDS, MODES, SETTINGS, Fail, fits_column, known_keys, same
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import KINDS, MODES, SETTINGS, Fail, Law, fits_column, known_keys, same
 
 SECTIONS = ("problem", "memory", "algorithm", "run")
 # A number for each client, and what `simulate` has no need of.

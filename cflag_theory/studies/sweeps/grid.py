@@ -1,7 +1,5 @@
 """A grid of runs: so many points, each made when it is asked for, and what a point's words stand for."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from bisect import bisect_right
@@ -28,8 +26,7 @@ from cflag_theory.kernels.own.files import content, is_plug_in, path_of, within
 from cflag_theory.reading import opened
 from cflag_theory.studies.inputs import classes, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
-from cflag_theory.studies.sweeps.keys import RUN_KEYS
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import RUN_KEYS, Law
 
 _DEFAULTS = {"alpha": 0, "seed": 0, "replicas": 1}
 
@@ -157,13 +154,8 @@ class Setting:
 
 
 class Builder:
-    """Makes problems, memories and rows of points; neighbouring points share them.
-
-    Parameters
-    ----------
-    grid : Grid
-    identity : str
-        That of the grid: workers live longer than a sweep, and a data file may change between two.
+    """Makes problems, memories and rows of points; neighbouring points share them. `identity` is that of the grid:
+    workers live longer than a sweep, and a data file may change between two.
     """
 
     def __init__(self, grid: Grid, identity: str) -> None:

@@ -1,7 +1,5 @@
 """Rows of a sweep's results as columns of numbers and words, lines made of them, and all of them in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,16 +23,8 @@ Array = NDArray[Any]
 class Rows:
     """Rows of results as columns of numbers or words, with names that may be short: m for memory.m.
 
-    Parameters
-    ----------
-    folder : path
-        What `sweep` wrote.
-    where : mapping of str to str
-        Only rows whose coordinates have these values, written as in the file.
-    columns : sequence of str
-        What is needed besides coordinates.
-    partial : bool
-        As in `read_results`.
+    Only rows are read whose coordinates have the values `where`, written as in the file; `columns` is what is needed
+    besides coordinates; `partial` as in `read_results`.
     """
 
     def __init__(
@@ -49,7 +39,8 @@ class Rows:
                 known = f"choose one of {', '.join(recorded)}" if recorded else "add it to record in the sweep's file"
                 raise InvalidInput(f"the column {curve!r} was not recorded along rounds: {known}")
             columns = (*columns, f"curve.{curve}")
-        fixed = [name for name in self.names if name in _RUN_KEYS or self._is_coordinate(name)]
+        laws = ("alpha_law", "beta_law")
+        fixed = [n for n in self.names if n in (*_RUN_KEYS, *laws) or n.partition(".")[0] in _SECTIONS]
         wanted = [self.resolve(name) for name in (*columns, *where)]
         needed = dict.fromkeys([*fixed, "status", "replica", *wanted])
         self._table = read_results(folder, columns=list(needed), partial=partial)
@@ -63,9 +54,6 @@ class Rows:
             raise InvalidInput(f"no row of {folder} has {chosen}: see its coordinates with cflag sweep --dry-run")
         self._table = self._table.filter(keep)
         self._texts = {}
-
-    def _is_coordinate(self, name: str) -> bool:
-        return name in ("alpha_law", "beta_law") or name.partition(".")[0] in _SECTIONS
 
     def resolve(self, name: str) -> str:
         """The column that a name or its last part means."""

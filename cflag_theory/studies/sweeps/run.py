@@ -1,7 +1,5 @@
 """The runs of one chunk, and what is kept of each: one row a run and replica."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -59,13 +57,8 @@ Array = NDArray[Any]
 
 
 def run_chunk(grid: Grid, identity: str, start: int, stop: int, threads: int) -> dict[str, Any]:
-    """Rows of runs start, ..., stop - 1, column by column.
-
-    Returns
-    -------
-    dict
-        Lists or arrays of one entry a row; of a recorded column its values, one row after the other, and their number
-        in each row.
+    """Rows of runs start, ..., stop - 1, column by column: lists or arrays of one entry a row; of a recorded column its
+    values, one row after the other, and their number in each row.
     """
     builder = Builder(grid, identity)
     rows: dict[str, list[Any]] = {}

@@ -1,7 +1,5 @@
 """From the rows of a sweep to what a figure draws: means, bootstrap bands and slopes by group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,27 +28,13 @@ def series(
 ) -> dict[str, Any]:
     """Mean of `y` over runs and replicas against a numeric coordinate or measurement `x`, one line a group.
 
-    Parameters
-    ----------
-    folder : path
-        What `sweep` wrote.
-    x, y : str
-        Columns of the results; of a name with dots the last part does, if it is the only one.
-    by : sequence of str, optional
-        Coordinates that tell lines apart; without it all that vary, except x and the seed of the draws.
-    where : mapping of str to str, optional
-        Only rows with these values of coordinates.
-    partial : bool
-        As in `read_results`.
-    seed : int
-        Of the bootstrap.
+    Of a name with dots the last part does, if it is the only one. `by` are the coordinates that tell lines apart;
+    without it all that vary, except x and the seed of the draws. `where` and `partial` are as in `Rows`; `seed` is of
+    the bootstrap.
 
-    Returns
-    -------
-    dict
-        "x", "y", "title", and "groups": "label", "x", "mean", "low", "high" (the bootstrap band at level 0.95; the mean
-        itself where there is one row), "rows" at each x, "diverged" (rows left out), and "slope", the least-squares
-        slope of log mean on log x over the larger half of the x; None where a logarithm does not exist.
+    "groups" have "label", "x", "mean", "low", "high" (the bootstrap band at level 0.95; the mean itself where there is
+    one row), "rows" at each x, "diverged" (rows left out), and "slope", the least-squares slope of log mean on log x
+    over the larger half of the x; None where a logarithm does not exist.
     """
     rows = Rows(Path(folder), where or {}, (x, y, *(by or ())), partial=partial)
     x_name, y_name = rows.resolve(x), rows.resolve(y)
@@ -90,12 +74,8 @@ def curves(
     partial: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Mean of a recorded column over runs and replicas along rounds, one line a group; arguments as in `series`.
-
-    Returns
-    -------
-    dict
-        "y", "title", and "groups": "label", "x" (rounds), "mean", "low", "high", "diverged".
+    """Mean of a recorded column over runs and replicas along rounds, one line a group; arguments and groups as in
+    `series`, x being rounds.
     """
     rows = Rows(Path(folder), where or {}, by or (), partial=partial, curve=y)
     lists, ok = rows.lists(f"curve.{y}"), rows.ok
@@ -131,13 +111,8 @@ def grid_map(
     where: Mapping[str, str] | None = None,
     partial: bool = False,
 ) -> dict[str, Any]:
-    """Mean of `y` over runs and replicas for every pair of values of two coordinates; arguments as in `series`.
-
-    Returns
-    -------
-    dict
-        "x", "by", "y", "title", "columns", "rows" (values in words), "mean" (rows, columns; NaN for none), "diverged"
-        (rows, columns).
+    """Mean of `y` over runs and replicas for every pair of values of two coordinates; arguments as in `series`. "mean"
+    and "diverged" are (rows, columns), NaN for none; "rows" and "columns" are values in words.
     """
     rows = Rows(Path(folder), where or {}, (x, by, y), partial=partial)
     x_name, by_name, y_name = rows.resolve(x), rows.resolve(by), rows.resolve(y)

@@ -1,7 +1,5 @@
 """The results of a sweep on disk: a folder of Parquet files, one a chunk, each written whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,15 +30,8 @@ _MENDED = "give the same command again when that is fixed; chunks that are compl
 
 
 class Store:
-    """The folder of one sweep, which is read and written within `lock`.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it does not exist. One that holds chunks of the same sweep is continued.
-    plan : Plan
-    text : str
-        The sweep's file, for the record.
+    """The folder of one sweep, which is read and written within `lock`: made if it does not exist; one that holds
+    chunks of the same sweep is continued. `text` is the sweep's file, for the record.
     """
 
     def __init__(self, folder: Path, plan: Plan, text: str) -> None:

@@ -1,7 +1,5 @@
 """Sweeps: a grid of runs from one file, on all cores or a cluster, resumed where it stopped."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import threading
@@ -234,7 +232,7 @@ def _results(
             done, on_their_way = wait(on_their_way, timeout=0.2, return_when=FIRST_COMPLETED)
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
             # If one failed, results that arrived with it are kept first.
-            for future in sorted(done, key=_failed):
+            for future in sorted(done, key=lambda one: one.cancelled() or one.exception() is not None):
                 yield future.result()
     except TerminatedWorkerError as error:
         raise CflagError(
@@ -247,10 +245,6 @@ def _results(
                 "chunks are kept"
             ) from error
         raise
-
-
-def _failed(future: Future[_Result]) -> bool:
-    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager

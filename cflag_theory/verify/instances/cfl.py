@@ -1,7 +1,5 @@
 """Rounds of Algorithm 2 of the CFL paper on the line, over all draws: what each symbol of the claims is there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,8 +22,7 @@ from cflag_theory.claims.cfl.vectors import client, draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run
-from cflag_theory.verify.instances.one_round import Client, Round, expectation, of_world
+from cflag_theory.verify.instances.drift_rounds import Client, DriftRounds, Round, Run, expectation, of_world
 
 _ZERO = Fraction(0)
 
@@ -111,10 +108,6 @@ def _drift2(client: Client) -> list[Fraction]:
     return [(x - client.path[0]) ** 2 for x in client.path[:-1]]
 
 
-def _local_gap(run: Run, i: int, at: WorldRound) -> Fraction:
-    return run.weighted_value(at.t, i, run.w[at.t]) - run.weighted_value(at.t, i, at.star)
-
-
 Quantity = Callable[[WorldRound], Any]
 
 
@@ -126,9 +119,13 @@ def _c_G(at: WorldRound) -> Fraction:
     return at.world.G**2 + at.world.D**2 * at.squares
 
 
-def _loss2(at: WorldRound) -> Fraction:
+def _loss(at: WorldRound) -> Fraction:
     """Assumption 4 with equality, and always in the same direction."""
-    return (at.past * at.world.R) ** 2
+    return at.past * abs(at.world.R)
+
+
+def _loss2(at: WorldRound) -> Fraction:
+    return _loss(at) ** 2
 
 
 def _errors(run: Run, at: WorldRound) -> list[Fraction]:
@@ -172,19 +169,11 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         symbols.A2: lambda at: at.world.A**2,
         symbols.R2: lambda at: at.world.R**2,
         # What the weights make of them.
-        progress.c_B: _c_B,
-        local_drift.c_Bi: _c_B,
-        recursion.c_G: _c_G,
-        local_drift.c_Gi: _c_G,
-        progress.rho: lambda at: at.past * abs(at.world.R),
-        our_drift.rms_loss: lambda at: at.past * abs(at.world.R),
-        progress.loss_size(draw, fresh): lambda at: at.past * abs(at.world.R),
-        recursion.rho2: _loss2,
-        local_drift.rho_i2: _loss2,
-        local_drift.loss_grad2: _loss2,
-        one_round.lost2: _loss2,
-        our_drift.client_loss2(client): _loss2,
-        our_drift.mean_loss2: _loss2,
+        **dict.fromkeys((progress.c_B, local_drift.c_Bi, nonconvex_drift.c_B), _c_B),
+        **dict.fromkeys((recursion.c_G, local_drift.c_Gi, nonconvex_drift.c_G), _c_G),
+        **dict.fromkeys((progress.rho, our_drift.rms_loss, progress.loss_size(draw, fresh)), _loss),
+        **dict.fromkeys((recursion.rho2, local_drift.rho_i2, local_drift.loss_grad2, nonconvex.loss2), _loss2),
+        **dict.fromkeys((one_round.lost2, our_drift.client_loss2(client), our_drift.mean_loss2), _loss2),
         # The start of the run.
         floors.start2: lambda at: at.world.start**2,
         floors.apart2(0): lambda at: at.world.start**2,
@@ -195,7 +184,9 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         progress.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
         progress.dist_dot_move: lambda at: at.mean(lambda r: (r.start - at.star) * (r.end - r.start)),
         progress.gap: lambda at: at.mean(lambda r: at.world.f(r.start)) - at.world.f(at.star),
-        progress.local_gap: lambda at: at.over_clients(lambda run, i: _local_gap(run, i, at)),
+        progress.local_gap: lambda at: at.over_clients(
+            lambda run, i: run.weighted_value(at.t, i, run.w[at.t]) - run.weighted_value(at.t, i, at.star)
+        ),
         progress.drift2: lambda at: at.mean(lambda r: r.mean(_drift2)),
         progress.pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.local) * (at.star - r.start)),
         progress.true_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.true) * (at.star - r.start)),
@@ -222,7 +213,6 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex.past: attrgetter("past"),
         nonconvex.past2: lambda at: at.past**2,
         nonconvex.squares: attrgetter("squares"),
-        nonconvex.loss2: _loss2,
         nonconvex.grad2: lambda at: at.mean(lambda r: at.world.slope(r.start) ** 2),
         nonconvex.inner: lambda at: at.mean(lambda r: at.world.slope(r.start) * (r.end - r.start)),
         nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
@@ -234,8 +224,6 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex_drift.c_dist: lambda at: _c_B(at) * at.mean(lambda r: r.mean(_drift2)),
         nonconvex_progress.f_now: lambda at: at.mean(lambda r: at.world.f(r.start)),
         nonconvex_progress.f_next: lambda at: at.mean(lambda r: at.world.f(r.end)),
-        nonconvex_drift.c_B: _c_B,
-        nonconvex_drift.c_G: _c_G,
         nonconvex_runs.noise2: lambda at: at.world.sigma**2,
         nonconvex_runs.steps: attrgetter("world.local_steps"),
         nonconvex_runs.mean_grad2: lambda at: sum(at.squared_gradients()) / at.world.rounds,

@@ -6,7 +6,7 @@ an expectation is the mean over all sign draws, which are finitely many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -34,22 +34,13 @@ def current(rounds: int) -> Rows:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: all iterates and all drifts of one draw. Rounds t = 1, 2, ... and clients i = 0, 1, ... throughout.
+    """One run of a `world`: all iterates and all drifts of one draw. Rounds t = 1, 2, ... and clients i = 0, 1, ...
+    throughout; index 0 of the drifts, `local` and `noise` is empty.
 
-    Attributes
-    ----------
-    world : DriftRounds
-        What was run.
-    w : tuple of Fraction
-        `w[t]` is the model at the start of round t, and `w[rounds + 1]` the last one; `w[0]` repeats the start, so
-        that the paper's w_0 (after (23)) is there too.
-    local : tuple
-        `local[t][i][k]` is w_{t,i,k} for k = 0, ..., K; `local[0]` is empty.
-    noise : tuple
-        `noise[t][i][k]` is nu_{t,i,k + 1}, the noise of the step from k to k + 1.
-    client, time : tuple of pairs
-        `client[t][i]` = (offset, factor): delta_i(w) = offset + factor f'(w), the same in every round unless
-        stateless; `time[t][i]` the same for xi_{t,i}. Index 0 is empty.
+    `w[t]` is the model at the start of round t, and `w[rounds + 1]` the last one; `w[0]` repeats the start, so that the
+    paper's w_0 (after (23)) is there too. `local[t][i][k]` is w_{t,i,k} for k = 0, ..., K, and `noise[t][i][k]`
+    nu_{t,i,k + 1}, that of the step from k to k + 1. `client[t][i]` = (offset, factor): delta_i(w) = offset + factor
+    f'(w), the same in every round unless stateless; `time[t][i]` the same for xi_{t,i}.
     """
 
     world: DriftRounds
@@ -106,22 +97,9 @@ class DriftRounds:
     f'(w), four independent signs: Assumption 3 with equality. nu = +-sigma: Assumption 2 with equality. A remembered
     gradient is f_{tau,i}' - R: Assumption 4 with equality, the loss always pushing in the same direction.
 
-    Attributes
-    ----------
-    weights : tuple of tuples
-        One a round: (p_1, ..., p_t) of round t, the same for all clients; their number is the number of rounds.
-    start : Fraction
-        w_1.
-    a, b : Fraction
-        Curvature and slope of f.
-    clients, local_steps : int
-        N and K.
-    eta_l, eta_g : Fraction
-        Local and global step size.
-    G, B, D, A, sigma, R : Fraction
-        Of Assumptions 2 to 4, printed without squares; R may be negative.
-    stateless : bool
-        delta_i is drawn anew every round, as if each client appeared once.
+    The numbers are printed without squares; R may be negative. `weights` has one tuple a round, (p_1, ..., p_t) of
+    round t, the same for all clients: as many as there are rounds. `start` is w_1. If `stateless`, delta_i is drawn
+    anew every round, as if each client appeared once.
 
     Examples
     --------
@@ -247,3 +225,83 @@ class DriftRounds:
         for nu in run.noise[t][i]:
             path.append(path[-1] - self.eta_l * (run.mean_gradient(t, i, path[-1]) + nu))
         return tuple(path)
+
+
+#: A function on the line.
+Slope = Callable[[Fraction], Fraction]
+
+
+@dataclass(frozen=True)
+class Client:
+    """One client's part of a round: K + 1 points, and at the first K the true gradient, the loss and the noise."""
+
+    path: tuple[Fraction, ...]
+    true: tuple[Fraction, ...]
+    loss: tuple[Fraction, ...]
+    noise: tuple[Fraction, ...]
+
+    @property
+    def local(self) -> tuple[Fraction, ...]:
+        """The gradients followed, without noise: true minus loss."""
+        return tuple(a - b for a, b in zip(self.true, self.loss, strict=True))
+
+
+@dataclass(frozen=True)
+class Round:
+    """One draw of a round: w_t, what the clients did, and w_{t+1}."""
+
+    start: Fraction
+    clients: tuple[Client, ...]
+    end: Fraction
+
+    def mean(self, terms: Callable[[Client], Sequence[Fraction]]) -> Fraction:
+        """The mean over clients and steps."""
+        found = [value for client in self.clients for value in terms(client)]
+        return sum(found, Fraction(0)) / len(found)
+
+
+def expectation(rounds: Sequence[Round], function: Callable[[Round], Fraction]) -> Fraction:
+    """The mean over draws, all equally likely."""
+    return sum(map(function, rounds), Fraction(0)) / len(rounds)
+
+
+def of_run(run: Run, t: int) -> Round:
+    """Round t of a run of `drift_rounds`."""
+    clients = []
+    loss = sum((p for tau, p in run.world.past(t) if tau < t), Fraction(0)) * run.world.R
+    for i in range(run.world.clients):
+        path = run.local[t][i]
+        true = tuple(run.weighted_gradient(t, i, x) for x in path[:-1])
+        clients.append(Client(path, true, (loss,) * len(true), run.noise[t][i]))
+    return Round(run.w[t], tuple(clients), run.w[t + 1])
+
+
+def of_world(world: DriftRounds, t: int) -> list[Round]:
+    """Round t of every run."""
+    return [of_run(run, t) for run in world.runs()]
+
+
+def noisy_rounds(
+    true: Slope,
+    loss: Slope,
+    *,
+    start: Fraction,
+    eta_l: Fraction,
+    sigma: Fraction,
+    local_steps: int,
+    clients: int = 1,
+) -> list[Round]:
+    """A round from a fixed w_t with eta_g = 1, for every draw of noises +-sigma, any gradient and any loss."""
+    rounds = []
+    paths = [_path(true, loss, start, eta_l, noise) for noise in product((sigma, -sigma), repeat=local_steps)]
+    for drawn in product(paths, repeat=clients):
+        end = sum((client.path[-1] for client in drawn), Fraction(0)) / clients
+        rounds.append(Round(start, drawn, end))
+    return rounds
+
+
+def _path(true: Slope, loss: Slope, start: Fraction, eta_l: Fraction, noise: tuple[Fraction, ...]) -> Client:
+    path = [start]
+    for nu in noise:
+        path.append(path[-1] - eta_l * (true(path[-1]) - loss(path[-1]) + nu))
+    return Client(tuple(path), tuple(map(true, path[:-1])), tuple(map(loss, path[:-1])), noise)

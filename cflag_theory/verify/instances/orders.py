@@ -19,8 +19,6 @@ far, and then the same component again and again (`settled`). The error's part o
 beta L (E - 1) = 1 is proved nowhere but here; enumeration confirms it for small n and E.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from cflag_theory.errors import InvalidInput
@@ -94,22 +92,9 @@ def measure(quantity: str, worst: LocalWorst) -> Fraction:
 
 
 def worst_order(quantity: str, *, n: int, local_steps: int, step: Fraction | int) -> tuple[int, ...]:
-    """An order that makes a quantity as large as any order does.
-
-    Parameters
-    ----------
-    quantity : str
-        "drift" or "error" (at k = E - 1, where it is largest over k and orders), "gradient_sum", "error_sum" or
-        "delayed_sum".
-    n, local_steps : int
-        Components of a client, and E.
-    step : Fraction or int
-        beta L.
-
-    Returns
-    -------
-    tuple of int
-        The refreshes at k = 1, ..., E - 1.
+    """An order, the refreshes at k = 1, ..., E - 1, that makes a quantity as large as any order does: "drift" or
+    "error" (at k = E - 1, where it is largest over k and orders), "gradient_sum", "error_sum" or "delayed_sum". n is
+    the number of components, and `step` beta L.
     """
     if quantity not in _MEASURES:
         raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")

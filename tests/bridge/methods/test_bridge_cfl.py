@@ -11,9 +11,8 @@ import torch
 from bridge_clients import Rows, clients_of_rows, draw_rows, image_clients, linear_model, round_of
 
 from cflag_theory.bridge.methods.descent import component_order, minibatches
-from cflag_theory.bridge.methods.rehearsal import by_class, herding, langevin
+from cflag_theory.bridge.methods.rehearsal import by_class, fisher, herding, langevin, last_block, layer_weights
 from cflag_theory.bridge.methods.table import make_method
-from cflag_theory.bridge.methods.taylor import fisher, last_block, layer_weights
 from cflag_theory.bridge.models.flat_model import make_model
 from cflag_theory.bridge.settings.evolving import (
     CFL_NAMES,
@@ -234,7 +233,7 @@ def test_products_are_the_hessians() -> None:
     model = make_model("mlp", (1, 2, 2), (3,), hidden=(4,), dtype=torch.float64)
     state, images = model.start(3), torch.from_numpy(RANDOM.standard_normal((6, 1, 2, 2)))
     labels = torch.tensor([0, 1, 2, 1, 0, 2])
-    from cflag_theory.bridge.models.batch import Batch
+    from cflag_theory.bridge.models.networks import Batch
 
     batch = Batch(images, labels, torch.zeros(6, dtype=torch.int64))
     found = model.products(state, batch, torch.eye(model.d, dtype=torch.float64))

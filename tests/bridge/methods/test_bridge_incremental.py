@@ -11,9 +11,8 @@ import pytest
 import torch
 from bridge_clients import image_clients, round_of
 
-from cflag_theory.bridge.methods.baselines import EXEMPLARS, Icarl
+from cflag_theory.bridge.methods.baselines import EXEMPLARS, Icarl, distillation
 from cflag_theory.bridge.methods.descent import component_order, minibatches
-from cflag_theory.bridge.methods.distilled import distillation
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.methods.target import MADE, Server, Target, divergence
 from cflag_theory.bridge.models.clients import Client, ClientData

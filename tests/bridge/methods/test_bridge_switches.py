@@ -22,7 +22,8 @@ from cflag_theory.bridge.settings.options import (
     FlagOptions,
     TrackOptions,
 )
-from cflag_theory.bridge.settings.rules import ALL_NAMES, RULES
+from cflag_theory.bridge.settings.rules import ALL_NAMES
+from cflag_theory.bridge.settings.run_settings import RULES
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.rounds import Step, one_round
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -291,7 +292,7 @@ def test_wrong_switches_are_named(wrong: dict[str, Any], message: str) -> None:
         ({"alpha": -1}, "alpha is -1: use"),
         ({"L": float("inf")}, "L is inf: use"),
         # An integer that no float holds.
-        ({"L": 10**400}, "L is 10+: use a finite positive number"),
+        ({"L": 10**400}, "L is an integer of 1329 bits: use a finite positive number"),
         ({"epochs": 0}, "epochs is 0: use an integer of at least 1"),
         ({"batch": 2.5}, "batch is 2.5: use an integer"),
         ({"sample": True}, "sample is True: use an integer"),

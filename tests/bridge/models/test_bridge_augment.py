@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from cflag_theory.bridge.data.keyed import keyed
-from cflag_theory.bridge.models.augment import augmented, coloured, shifted
-from cflag_theory.bridge.models.clients import ClientData, Pixels
+from cflag_theory.bridge.models.clients import ClientData, Pixels, augmented, coloured, shifted
 from cflag_theory.bridge.training.environment import threads
 
 

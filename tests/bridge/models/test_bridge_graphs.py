@@ -13,8 +13,8 @@ import torch
 from bridge_clients import image_clients, round_of
 
 from cflag_theory.bridge.methods.table import make_method
+from cflag_theory.bridge.models.compiled import MOST, WARM, Graphs, Recorder
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
-from cflag_theory.bridge.models.graphs import MOST, WARM, Graphs, Recorder
 from cflag_theory.bridge.settings.options import FlagOptions
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.rounds import one_round

@@ -8,8 +8,8 @@ import torch
 from bridge_clients import image_clients
 from torch import Tensor
 
-from cflag_theory.bridge.models.batch import Batch
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
+from cflag_theory.bridge.models.networks import Batch
 from cflag_theory.bridge.models.rows import full_gradients
 from cflag_theory.bridge.training.evaluation import accuracies
 from cflag_theory.errors import UnknownName

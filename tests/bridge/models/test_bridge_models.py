@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from cflag_theory.bridge.models.batch import Batch
 from cflag_theory.bridge.models.flat_model import full_gradient, make_model
+from cflag_theory.bridge.models.networks import Batch
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 

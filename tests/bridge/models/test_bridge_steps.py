@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from cflag_theory.bridge.methods.descent import descend
-from cflag_theory.bridge.models.compiled import fused
+from cflag_theory.bridge.models.compiled import fused, make_step
 from cflag_theory.bridge.models.iag_table import KeptRows
-from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.errors import UnknownName
 
 

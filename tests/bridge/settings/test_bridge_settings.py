@@ -11,8 +11,8 @@ import pytest
 
 from cflag_theory.bridge.settings.file import changes_from_words, read_changes, read_settings_file
 from cflag_theory.bridge.settings.options import MODES, OPTIONS, FlagOptions
-from cflag_theory.bridge.settings.rules import OWN, RULES, WrongSetting
-from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key, run_settings
+from cflag_theory.bridge.settings.rules import OWN, WrongSetting
+from cflag_theory.bridge.settings.run_settings import RULES, RunSettings, differing_key, run_settings
 from cflag_theory.errors import DataError, InvalidInput
 
 

@@ -15,8 +15,7 @@ from small_bridge import WORDS, in_two_processes, small, stopped, what_was_found
 import cflag_theory.bridge.training.run as run_module
 from cflag_theory.bridge.__main__ import _parser, _runs
 from cflag_theory.bridge.measures.results import read_results
-from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.settings.run_settings import RULES, run_settings
 from cflag_theory.bridge.training.exports import read_model
 from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.bridge.training.run import run_bridge

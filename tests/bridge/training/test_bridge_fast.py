@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from cflag_theory.bridge.__main__ import main
 from cflag_theory.bridge.settings.run_settings import RunSettings, run_settings
-from cflag_theory.bridge.training import environment, fast
+from cflag_theory.bridge.training import environment
+from cflag_theory.bridge.training import environment as fast
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.environment import environment_of, find_device, kept_memory, precision
 from cflag_theory.bridge.training.run import run_bridge

@@ -22,7 +22,7 @@ from cflag_theory.bridge.settings.rules import CLASS_NAMES, METHOD_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.checkpoints import read_checkpoint
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.exemplars import Exemplars
+from cflag_theory.bridge.training.evaluation import Exemplars
 from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.errors import InvalidInput
 

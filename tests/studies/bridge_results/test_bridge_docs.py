@@ -12,8 +12,8 @@ import typer
 from cflag_theory.bridge.measures.metrics import metrics
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, MODES, FlagOptions
 from cflag_theory.bridge.settings.presets import PRESETS
-from cflag_theory.bridge.settings.rules import CLASS_NAMES, METHOD_NAMES, RULES
-from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.settings.rules import CLASS_NAMES, METHOD_NAMES
+from cflag_theory.bridge.settings.run_settings import RULES, run_settings
 from cflag_theory.cli import main as cli
 from cflag_theory.cli.tables.bridge import finding_lines
 from cflag_theory.errors import UnknownName

@@ -13,7 +13,7 @@ from cflag_theory.claims.cfl.published import TABLES
 from cflag_theory.cli.tables.comparison import page
 from cflag_theory.figures import bridge_rounds_figure
 from cflag_theory.studies.bridge_results.evolving import printed, summarise_rounds
-from cflag_theory.studies.bridge_results.spread import paired
+from cflag_theory.studies.bridge_results.summary import paired
 
 
 def run(method, seed, accuracy, status="OK", **columns):

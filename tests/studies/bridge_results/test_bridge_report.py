@@ -15,7 +15,7 @@ from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.bridge_results.published import PUBLISHED
 from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, compare
-from cflag_theory.studies.bridge_results.spread import margin, spread
+from cflag_theory.studies.bridge_results.summary import margin, spread
 
 
 def matrix(accuracy, forgetting, tasks=5):

@@ -7,12 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import HOW, WHERE, run_settings
+from cflag_theory.bridge.settings.run_settings import HOW, RULES, WHERE, run_settings
 from cflag_theory.cli.tables.bridge import pair_table
-from cflag_theory.studies.bridge_results.levels import ANYWHERE, AXES, levels, same_but_for_zeta
-from cflag_theory.studies.bridge_results.spread import holm
-from cflag_theory.studies.bridge_results.summary import summarise
+from cflag_theory.studies.bridge_results.summary import ANYWHERE, AXES, holm, levels, same_but_for_zeta, summarise
 
 ONE = [[80.0, 50.0], [60.0, 90.0]]
 TWO = [[90.0, None], [50.0, 70.0]]

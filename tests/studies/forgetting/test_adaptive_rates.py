@@ -14,8 +14,7 @@ from cflag_theory.kernels.algorithms import ADAPTIONS
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, RULES
-from cflag_theory.studies.forgetting.heterogeneity import Case, Setting
-from cflag_theory.studies.forgetting.replica_means import mean_of
+from cflag_theory.studies.forgetting.heterogeneity import Case, Setting, mean_of
 from cflag_theory.studies.rates.statistics import resampling
 from cflag_theory.verify import adaptive_study, forgetting_study
 

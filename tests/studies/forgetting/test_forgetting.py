@@ -17,12 +17,12 @@ from cflag_theory.studies.forgetting.heterogeneity import (
     HETEROGENEITY,
     ZETA,
     Case,
+    Mean,
     Setting,
     data_cases,
     sentences,
     synthetic_cases,
 )
-from cflag_theory.studies.forgetting.replica_means import Mean
 from cflag_theory.verify import forgetting_study
 
 SMALL = Setting(local_steps=3, rounds=6, replicas=3, seed=5)

@@ -13,7 +13,7 @@ from cflag_theory.kernels import everything, load_tasks, random_tasks, reservoir
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.tasks import objectives
 from cflag_theory.studies.forgetting.heterogeneity import Setting
-from cflag_theory.studies.forgetting.task_paths import Learner, read_learner
+from cflag_theory.studies.forgetting.tasks import Learner, read_learner
 from cflag_theory.verify import task_study
 
 SMALL = Setting(local_steps=3, rounds=5, replicas=3, seed=7)

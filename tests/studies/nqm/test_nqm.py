@@ -12,6 +12,9 @@ from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.nqm.best_rates import (
+    CELLS,
+    METHODS,
+    Setting,
     agree,
     answers,
     best,
@@ -23,7 +26,6 @@ from cflag_theory.studies.nqm.best_rates import (
     study,
 )
 from cflag_theory.studies.nqm.search import Grid, search
-from cflag_theory.studies.nqm.setting import CELLS, METHODS, Setting
 from cflag_theory.studies.nqm.table3 import decaying, panels, pieces, simulated, window_cost, witness
 from cflag_theory.verify import nqm_study
 

@@ -14,7 +14,7 @@ from cflag_theory.reading import line_of
 from cflag_theory.studies.sweeps import file as sweep_file
 from cflag_theory.studies.sweeps.check import plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
-from cflag_theory.studies.sweeps.laws import Law
+from cflag_theory.studies.sweeps.keys import Law
 
 GOOD = """\
 record = ["grad_f2"]

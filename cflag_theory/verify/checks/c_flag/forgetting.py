@@ -1,30 +1,32 @@
 """The forgetting term: every term of it in exact rounds and in random ones, our bounds on it, and the choice of D*."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from cflag_theory.claims.c_flag.forgetting import memory_choice
+from cflag_theory.claims.c_flag.forgetting import average, memory_choice
 from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, norm_S, rho_sum
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, m, r, sum2
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.formulas import forgetting
-from cflag_theory.kernels.numbers import Ints
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.objective import component_gradient
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.instances.c_flag import of
+from cflag_theory.verify.instances.c_flag import SUMS, of
 from cflag_theory.verify.instances.on_the_line import described, on_the_line, random_runs, rationals
 from cflag_theory.verify.instances.paths import Round, norm, walk
+from cflag_theory.verify.instances.runs import Exact, Kept
+from cflag_theory.verify.verdict import REFUTES, Evidence
 
 _ROUNDS, _SEED = 12, 149
 
@@ -229,10 +231,94 @@ def memory_points() -> Iterator[Point]:
     yield from _memories((2, 3, 4), -2, Fraction(1, 60), 2)
 
 
+_HALF = Fraction(1, 2)
+#: T with a rational root.
+ROUNDS = (1, 4, 9)
+
+
+def past(scale: Fraction) -> list[list[tuple[Fraction, int]]]:
+    return [[(1 + scale, 0), (1 - scale, 0)]]
+
+
+def climbing(local: Fraction, rounds: int) -> Exact:
+    """f = 0, g = -x^2/2, E = 1, x_0 = 1; alpha = 3/2 moves nothing."""
+    return Exact(on_the_line([[(0, 0)]], [[(-1, 0)]], start=1, L=1), Fraction(3, 2), local, 1, rounds)
+
+
+def _forgetting(diminishing: bool) -> Iterator[Point]:
+    """Runs on which grad g stays bounded, with their G; beta = c/(2 sqrt(T)) or 1/(60 L E)."""
+    rate = Fraction(1, 4)
+    for scale, steps, step, rounds in product((Fraction(0), _HALF), (1, 3), (_HALF, Fraction(1)), (1, 4)):
+        root = Fraction(1, int(np.sqrt(rounds)))
+        local = rate * root / 2 if diminishing else Fraction(1, 60 * steps)
+        run = Exact(on_the_line(past(scale), [[(1, 0)]], start=1, L=1), step, local, steps, rounds)
+        ratio, e = 1 + scale, run.sums.entries
+        # f_memory and g are multiples of x^2/2, and |x_t| never grows past x_0 = 1.
+        assert all(abs(x[0]) <= 1 for kept in run.draws() for x in run.path(kept))
+        Gamma = local**2 / 2 * e["S2"] - local * (1 - step) * e["memory_dot_S"]
+        if diminishing:
+            K = (sp.exp(sp.Rational(rate) * steps) - 1) / sp.Rational(rate)
+            C = rate * ratio * K + rate**2 * K**2 / 2
+        else:
+            K = 60 * steps * (sp.exp(sp.Rational(1, 60)) - 1)
+            C = local * ratio * K + local**2 * K**2 / 2
+        values: dict[Any, Any] = {
+            **of(run, *SUMS, L),
+            m: scale**2,
+            **of(run, alpha, beta, E),
+            r: ratio,
+            average.c: rate,
+            average.w: root,
+            average.G: 1,
+            average.K: sp.sympify(K),
+            average.C: sp.sympify(C),
+            average.Gamma_sum: Gamma,
+        }
+        yield Point(values)
+
+
+def paths(run: Exact) -> dict[Kept, list[Array]]:
+    """x_0, ..., x_T for every memory."""
+    return {kept: run.path(kept) for kept in run.draws()}
+
+
+def climbing_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:
+    """Whether the exact run follows the recursion of the claim and its assumptions, and the mean of Gamma(t)."""
+    run = climbing(local, rounds)
+    ((kept, path),) = paths(run).items()
+    follows = all(x[0] == (1 + local) ** k for k, x in enumerate(path))
+    for x in path:
+        grad_f, memory, _ = run.gradients(x, kept)
+        follows &= grad_f[0] == memory[0] == 0
+    e = run.sums.entries
+    return bool(follows), (local**2 / 2 * e["S2"] + local / 2 * e["memory_dot_S"]) / rounds
+
+
+#: beta and T: beta = 1/(2 sqrt(T)) with Lemma 4, 1/(60 L E) with Lemma 18.
+CLIMBS = {
+    "cflag.lemma4": [(Fraction(1, 2 * root), root**2) for root in (2, 4, 6)],
+    "cflag.lemma18": [(Fraction(1, 60), rounds) for rounds in (20, 60, 120)],
+}
+
+
+def _climbing_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    for local, rounds in CLIMBS[subject.id]:
+        follows, mean = climbing_family(local, rounds)
+        words = "follows" if follows else "does not follow"
+        least = local**4 * rounds * (2 * rounds - 3) / 12
+        summary = (
+            f"The exact run of the family with beta = {local}, T = {rounds} {words} its recursion and Assumptions 2 "
+            f"and 3; mean of Gamma(t): {float(mean):.4g}, at least beta^4 T (2T - 3)/12 = {float(least):.4g}."
+        )
+        yield Evidence("property", "1", "printed", REFUTES, summary, {"mean_Gamma": str(mean), "T": rounds})
+
+
 CHECKS = {
     **dict.fromkeys(("cflag.eq90", "cflag.eq151", "cflag.eq156", "cflag.eq158"), Check(points, samples)),
     "cflag.eq160": Check(lambda: (point for point in points() if claim.omega2 in point.values)),
     "cflag.eq166": Check(memory_points),
     "ours.local_sums": Check(sums_points, samples),
     "ours.forgetting_step": Check(ours_points, samples),
+    "cflag.lemma4": Check(partial(_forgetting, True), further=_climbing_evidence),
+    "cflag.lemma18": Check(partial(_forgetting, False), further=_climbing_evidence),
 }

@@ -1,7 +1,5 @@
 """The past task: exact rounds and runs over every draw of the memory, families that refute, and random runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise, product
@@ -35,7 +33,7 @@ from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.forgetting_average import ROUNDS, paths
+from cflag_theory.verify.checks.c_flag.forgetting import ROUNDS, paths
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.c_flag import averaged_run, of
 from cflag_theory.verify.instances.on_the_line import (

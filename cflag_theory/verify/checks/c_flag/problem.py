@@ -1,7 +1,5 @@
 """(3), (5), (7), the updates and 𝔼[B(t)]: exact rounds of Algorithm 1, one coordinate at a time, and counted ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -363,19 +361,11 @@ def _overfitting_evidence(subject: Claim, seed: int, count: int) -> Iterable[Evi
 
 
 def expected_overfitting(rounds: int = 8, *, start: int | Fraction = 3) -> dict[str, Any]:
-    """𝔼[B(t)] against t over all draws of the one-client instance, for the figure.
+    """𝔼[B(t)] against t over all draws of the one-client instance, for the figure: "t" (T,), "drawn_once" and
+    "drawn_every_round" (T,) as `Fraction`, "limit" of the first, and "words".
 
-    Parameters
-    ----------
-    rounds : int
-        The number of rounds T; with the memory drawn every round the work doubles with each.
-    start : int or Fraction
-        x_0; from 1 the value is constant from t = 1 on.
-
-    Returns
-    -------
-    dict
-        "t" (T,), "drawn_once" and "drawn_every_round" (T,) as `Fraction`, "limit" of the first, and "words".
+    With the memory drawn every round the work doubles with each of the T rounds. From x_0 = 1 the value is constant
+    from t = 1 on.
     """
     world = family(start)
     return {

@@ -1,7 +1,5 @@
 """Drifts given by all their equally likely draws on the line, shared or kept by chance; and softmax losses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,7 +15,6 @@ from cflag_theory.verify.evidence import Point
 
 _R = sp.Rational
 _HALF = Fraction(1, 2)
-Signs = tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """(10)-(22): rounds of Algorithm 2 over all draws of drifts and noises, and instances that break a line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,8 +18,17 @@ from cflag_theory.kernels.exact import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.cfl import WorldRound
-from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run, current, even
-from cflag_theory.verify.instances.one_round import Client, Round, expectation, noisy_rounds, of_run
+from cflag_theory.verify.instances.drift_rounds import (
+    Client,
+    DriftRounds,
+    Round,
+    Run,
+    current,
+    even,
+    expectation,
+    noisy_rounds,
+    of_run,
+)
 
 _ZERO, _ONE, _HALF, _THIRD, _QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)
 _FIRST, _EVEN = even(1), even(2)

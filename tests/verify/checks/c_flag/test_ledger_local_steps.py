@@ -16,7 +16,7 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.checks.c_flag import local_steps_ours as checks
+from cflag_theory.verify.checks.c_flag import local_steps as checks
 from cflag_theory.verify.instances.attaining import walk_attaining
 from cflag_theory.verify.instances.c_flag import concave_round
 from cflag_theory.verify.instances.orders import repeated, settled

@@ -13,7 +13,7 @@ from cflag_theory.claims.c_flag.past_task import theorem2
 from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag import forgetting_average as average_checks
+from cflag_theory.verify.checks.c_flag import forgetting as average_checks
 from cflag_theory.verify.checks.c_flag import past_task
 
 BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}

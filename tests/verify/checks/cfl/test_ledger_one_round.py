@@ -17,8 +17,7 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.instances.drift_rounds import DriftRounds
-from cflag_theory.verify.instances.one_round import expectation, noisy_rounds
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, expectation, noisy_rounds
 
 HALF = Fraction(1, 2)
 

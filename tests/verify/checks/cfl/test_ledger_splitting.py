@@ -8,7 +8,7 @@ import pytest
 from rows import points_of
 
 from cflag_theory.claims.cfl.experiments import splitting as page
-from cflag_theory.verify.checks.cfl import experiments_splitting as check
+from cflag_theory.verify.checks.cfl import experiments_quadratic_model as check
 
 
 def renormalize(theta, i):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rows import parts_of
 
-from cflag_theory.verify.checks.cfl import rates_table1 as table
+from cflag_theory.verify.checks.cfl import rates as table
 
 
 def test_table_1_units():
