@@ -4,6 +4,8 @@ Names load when they are first used. Data, settings, presets and metrics do with
 install.
 """
 
+from __future__ import annotations
+
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

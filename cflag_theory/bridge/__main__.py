@@ -3,6 +3,8 @@
 torchrun --nproc-per-node 2 -m cflag_theory.bridge run.toml --out results
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 import time

@@ -1,5 +1,7 @@
 """The command line: commands, tables and the report."""
 
+from __future__ import annotations
+
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

@@ -1,5 +1,7 @@
 """The map of a paper's claims: which claim uses which, coloured by verdict, as SVG, DOT or plain data."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files

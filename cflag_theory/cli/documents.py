@@ -1,5 +1,7 @@
 """Plain documents with formulas: the same calls write LaTeX (article, amsmath, amssymb) or Markdown."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

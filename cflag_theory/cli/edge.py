@@ -1,5 +1,7 @@
 """Every error as one sentence on standard error and an exit code."""
 
+from __future__ import annotations
+
 import _thread
 import errno
 import os

@@ -3,6 +3,8 @@
 Nothing here decides anything: a list of errata is read off from verdicts, in the paper's order.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

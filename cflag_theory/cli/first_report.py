@@ -1,5 +1,7 @@
 """The report of `cflag verify`: what it takes long to make begins beside the random runs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,6 +4,8 @@ Sugiyama's method: rows by longest path with at most so many boxes each, orders 
 by least squares under the order, which pooling of adjacent violators solves exactly.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,5 +1,7 @@
 """The command line: commands that call documented functions and print their results."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated, Any
 

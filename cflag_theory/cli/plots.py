@@ -1,5 +1,7 @@
 """Figures from stored results: of a sweep by its columns, of other studies as they were drawn at first."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """The report: a summary that works offline, and beside it a page for each paper, derivations and figures."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping, Sequence

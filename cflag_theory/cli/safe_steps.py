@@ -1,5 +1,7 @@
 """Step sizes on the report's page: conditions and bounds as JavaScript, from the same formulas as `cflag stepsize`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import sympy as sp

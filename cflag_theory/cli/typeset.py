@@ -3,6 +3,8 @@
 `claims.engine.plain` goes the other way, from LaTeX to text.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,5 +1,7 @@
 """A reference: one algorithm as the two halves of a round, and the slips that are known to be made in it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """Small least-squares problems with everything that some rounds draw: all that an implementation is run on."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass

@@ -1,5 +1,7 @@
 """`conform`: a user's functions against a reference, by name, on small problems in exact arithmetic or in floats."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """What an implementation receives: named values of one client or of the server, with gradients that are observed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """Claims of the user: exact algebra tries to decide them, and a search looks for small rational counterexamples."""
 
+from __future__ import annotations
+
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

@@ -1,5 +1,7 @@
 """A user's Conjecture: hypotheses as ranges, two sides, and an algorithm; or a statement of a page."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """`falsify`: exact algebra, then a directed search, then shrinking."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -1,5 +1,7 @@
 """The result of a search: refuted, proved or not broken."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any

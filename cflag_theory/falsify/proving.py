@@ -1,5 +1,7 @@
 """The first stage: closed conjectures over real variables, put to sympy, Bernstein coefficients and z3."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

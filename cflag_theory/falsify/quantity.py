@@ -1,5 +1,7 @@
 """What a conjecture evaluates: Python functions of named variables, sympy expressions and numbers, all read alike."""
 
+from __future__ import annotations
+
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping

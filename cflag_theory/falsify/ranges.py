@@ -1,5 +1,7 @@
 """Hypotheses as ranges: what a variable of a conjecture may be, with exact ends."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction

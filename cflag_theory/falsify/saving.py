@@ -1,5 +1,7 @@
 """A user's file of claims, run once; counterexamples as small files, and their exact replay."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os

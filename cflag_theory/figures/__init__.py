@@ -1,5 +1,7 @@
 """Pictures: results in, a `Picture` out, which is a figure that notebooks show. Nothing here computes a result."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from cflag_theory.errors import InvalidInput

@@ -1,5 +1,7 @@
 """Pictures of the PyTorch runs: accuracy by task, the forgetting term by round, and one setting varied."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """FedAvg and CFL against T, with printed rates and floors; the noisy quadratic model; families of rate studies."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,6 +1,8 @@
 """Gamma(t) for more and less heterogeneous clients (Figure 4 of the C-FLAG paper), rules for adaptive rates,
 and forgetting over many tasks."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """What each figure is drawn from: its data are compared with a form before anything is drawn."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """A rate study: in one panel what is measured, the bounds and the slopes -1/2 and -1; and every quantity apart."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

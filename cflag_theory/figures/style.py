@@ -1,5 +1,7 @@
 """The style of all figures, labels that do not collide, and writing figures to files."""
 
+from __future__ import annotations
+
 import base64
 import functools
 import io

@@ -1,5 +1,7 @@
 """Results of sweeps: a quantity against a coordinate, curves along rounds, and a map over two coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

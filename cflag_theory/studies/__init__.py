@@ -1,5 +1,7 @@
 """The studies that commands run: rates, step sizes, sweeps, worst cases, stored bridge runs."""
 
+from __future__ import annotations
+
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

@@ -1,5 +1,7 @@
 """What the command line and the report run by default."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType

@@ -3,6 +3,8 @@
 Public names of `falsify`, `studies` and the report load from here too.
 """
 
+from __future__ import annotations
+
 from cflag_theory.public import names
 
 __getattr__, __all__ = names(

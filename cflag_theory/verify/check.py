@@ -1,5 +1,7 @@
 """A Check: what ties a claim to proofs, exact instances and runs; and the functions that run the ledger."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice

@@ -4,6 +4,8 @@ A hypothesis for every value of an index is tested at every member of the instan
 left out only if it introduces something that the point does not value: then it can be completed, whatever the values.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol

@@ -1,5 +1,7 @@
 """Coq as an additional check: proofs and exact instances of the claims, written as lemmas."""
 
+from __future__ import annotations
+
 import re
 import shutil
 import subprocess

@@ -1,5 +1,7 @@
 """How evidence is made: proofs examined, exact instances replayed, relations evaluated along runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

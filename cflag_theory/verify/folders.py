@@ -4,6 +4,8 @@ Every statement is looked at from both sides. The falsifier draws exact instance
 no proof, rules and a certificate are looked for, and count only if the examiner accepts them.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

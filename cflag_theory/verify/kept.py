@@ -4,6 +4,8 @@ Only evidence is kept; a verdict follows from it anew each time. What is kept is
 with a checksum. `--recheck` recomputes it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import logging

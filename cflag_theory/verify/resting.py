@@ -1,5 +1,7 @@
 """Which false claims a paper builds on, what falls with them, and what stands again."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

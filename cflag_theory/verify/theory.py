@@ -1,5 +1,7 @@
 """The hand-written theory: the Coq files of `proofs/`, compiled, and matched with the ledger."""
 
+from __future__ import annotations
+
 import csv
 import re
 import shutil

@@ -6,6 +6,8 @@ notation that they share. What finds certificates, looks claims up by their ids,
 points is not among them: its results are checked.
 """
 
+from __future__ import annotations
+
 import ast
 from dataclasses import dataclass
 from functools import cache

@@ -3,6 +3,8 @@
 No verdict is stored: `decide` derives it from what was proved, refuted and searched, on every call.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,5 +1,7 @@
 """Worker processes."""
 
+from __future__ import annotations
+
 import atexit
 import gc
 import os

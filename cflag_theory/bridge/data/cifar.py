@@ -4,6 +4,8 @@ Source: A. Krizhevsky, https://www.cs.toronto.edu/~kriz/cifar.html. An image is 
 planes, each 32 rows of 32.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

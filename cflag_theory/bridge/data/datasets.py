@@ -1,5 +1,7 @@
 """Images with labels, by name: digits of scikit-learn, Fashion-MNIST, CIFAR-10, CIFAR-100, TinyImageNet-200."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 

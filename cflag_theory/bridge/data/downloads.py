@@ -5,6 +5,8 @@ CIFAR's sums stand on its page (https://www.cs.toronto.edu/~kriz/cifar.html), th
 loaders of it agree on. A file is fetched beside its place, as NAME.part, from where an earlier call stopped.
 """
 
+from __future__ import annotations
+
 import hashlib
 import shutil
 import stat

@@ -15,6 +15,8 @@ that moves on, and back to the start when less than a whole subset is left ("poi
 windows on the client's samples, (1 - overlap) of their size apart, rounded down.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,6 +5,8 @@ magic number (two zero bytes, 8 for unsigned bytes, the number of dimensions), t
 integers, and then the bytes.
 """
 
+from __future__ import annotations
+
 import gzip
 import zlib
 from pathlib import Path

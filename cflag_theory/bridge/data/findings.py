@@ -1,5 +1,7 @@
 """Which data sets and versions a folder has, and whether they are complete."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Shared by the readers of image files: the arrays that they return, and messages about folders."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 from typing import NamedTuple

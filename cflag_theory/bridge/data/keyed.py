@@ -1,5 +1,7 @@
 """Random numbers as a function of their purpose, independent of earlier draws."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from hashlib import blake2b
 

@@ -12,6 +12,8 @@ Small zeta: each client sees few classes. Large zeta: all see the same mixture. 
 `keyed`), so that the clients of a task do not depend on other tasks, nor a class's samples on other classes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

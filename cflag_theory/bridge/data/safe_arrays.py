@@ -8,6 +8,8 @@ agrees with the shape. No more text is turned into bytes than the file has, so t
 costs.
 """
 
+from __future__ import annotations
+
 import math
 import pickletools
 import re

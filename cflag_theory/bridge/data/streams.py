@@ -1,5 +1,7 @@
 """Tasks x clients: which samples each client trains on in each task, and what it remembers of the tasks before."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

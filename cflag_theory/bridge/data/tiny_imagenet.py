@@ -4,6 +4,8 @@ The labels of `test/` were never published, so `val/` is the test set, as is usu
 sorted WordNet ids. Some images are grey: all become RGB.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -10,6 +10,8 @@ round belongs to that round's minibatches, no one function g has all of them, an
 that never change, is kept.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version

@@ -5,6 +5,8 @@ counted from 0; NaN where it was not measured. Nothing is averaged over fewer nu
 metric that needs a NaN is None, and so is one that has nothing to average, such as the forgetting of a single task.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

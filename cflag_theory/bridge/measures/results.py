@@ -1,5 +1,7 @@
 """What a bridge run found, as plain data: in memory, and in the file results.json of its folder."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -5,6 +5,8 @@ sum_i p_i alpha_i, and beta S is the rest of the clients' mean move, move = alph
 1's inequality is the one that they belong to, whatever makes the local steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -6,6 +6,8 @@ x_{t+1} = x_t - sum_i p_i move_i, as line 12 of Algorithm 1 does. A state is the
 and then the running statistics, which are averaged like the parameters.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Rivals of the papers at every client, averaged as in FedAvg: Er-ring-FL, NCCL-FL, EWC-FL, LwF-FL and iCaRL-FL."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace

@@ -11,6 +11,8 @@ minibatches; it differs between clients that have different numbers of samples.
 Running statistics of batch normalisation move with the minibatches of local steps, and in no other pass.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

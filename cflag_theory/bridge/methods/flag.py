@@ -21,6 +21,8 @@ Decisions where the paper leaves something open:
   memory ("memory_step") takes the same batch, and leaves the running statistics where they are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import torch

@@ -4,6 +4,8 @@ Of a data set that it has for the first time a client chooses, or generates, its
 then on they stand beside its current samples, each weighing the same; those of the current data set itself do not.
 """
 
+from __future__ import annotations
+
 import re
 from abc import abstractmethod
 from collections.abc import Sequence

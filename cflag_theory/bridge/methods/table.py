@@ -1,5 +1,7 @@
 """The methods by name, and how one is made."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """FedTrack, local steps that track the global gradient; C-FLAG's are the same, see `flag` for what is decided there."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

@@ -6,6 +6,8 @@ Filling these up would change what batch normalisation sees. So the first sizes 
 share one whose number of images is free. Here too: numbers on their way to a device.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache

@@ -15,6 +15,8 @@ What the paper leaves open about the passes is decided here, once:
 - *Heads* that no image of a batch uses have zero gradient, so plain steps leave them where they are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import torch

@@ -5,6 +5,8 @@ x_t, which the caller supplies, so that a table fills only with what is visited 
 there is nothing to keep.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Rates that a client chooses from its own steps: Table 1 in its two cases, and Algorithm 3 line by line."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

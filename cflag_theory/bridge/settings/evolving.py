@@ -7,6 +7,8 @@ the last block and none elsewhere, the latest 40; 100 samples of a data set in a
 Not said there and decided in this module and in `BY_DATA` and `DECIDED` below it:
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -14,6 +14,8 @@ A complete file:
     adaptive = "average"
 """
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -11,6 +11,8 @@ C-FLAG comes in three named modes, and every difference between them is one swit
   is given, that gradient clamped to [-0.5, 0.5], and a client's own Adam step on its memory after its local steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any

@@ -5,6 +5,8 @@ All have Table 5's settings and those of the supplement's Sec. 4, which are the 
 task and client of which 200 are drawn. Tables are means over the seeds 1234, 1235, 1236; plots have one seed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType

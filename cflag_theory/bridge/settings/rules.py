@@ -1,5 +1,7 @@
 """What the settings of a bridge run may be, key by key."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from types import MappingProxyType, NoneType, UnionType

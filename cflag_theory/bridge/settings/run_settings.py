@@ -1,5 +1,7 @@
 """What describes a bridge run completely: one frozen record, checked where it is made, and nothing of torch."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType, NoneType

@@ -10,6 +10,8 @@ Every file is written whole or not at all. A part is a pure function of the sett
 a checkpoint needs no generator's state.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager

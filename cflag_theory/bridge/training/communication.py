@@ -5,6 +5,8 @@ process keeps the state and takes the same step with the same means. Two exchang
 the clients' scalars is added up besides.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,6 +1,8 @@
 """The environment of a bridge run: device, threads, versions and data, which can change the last bits of a result, and
 what `--fast` switches on."""
 
+from __future__ import annotations
+
 import ctypes
 import hashlib
 import os

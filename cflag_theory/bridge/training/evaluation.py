@@ -1,5 +1,7 @@
 """How well a state does: the accuracy on each task; and memory chosen by herding with the model of the run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan

@@ -1,5 +1,7 @@
 """What a part leaves for other programs: a line of CSV after every round, its models, and TensorBoard's events."""
 
+from __future__ import annotations
+
 import csv
 import io
 import math

@@ -1,5 +1,7 @@
 """What the folder of a run holds so far, as a result, and when that is written."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator, Mapping
 

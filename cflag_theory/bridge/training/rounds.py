@@ -12,6 +12,8 @@ more than arithmetic, and so for every mlp, whatever the number of its clients, 
 benchmarks/RESULTS.md; a ResNet is arithmetic all through.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

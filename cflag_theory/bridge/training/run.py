@@ -1,5 +1,7 @@
 """A whole bridge run: every method with every seed, kept in a folder from which the same call continues."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """`cflag bridge`."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,5 +1,7 @@
 """The actions of `cflag bridge`: run, compare stored runs with the paper's numbers, check a folder of data."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

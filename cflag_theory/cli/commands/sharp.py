@@ -1,5 +1,7 @@
 """`cflag sharp`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path

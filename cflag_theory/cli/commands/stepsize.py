@@ -1,5 +1,7 @@
 """`cflag stepsize`, for both papers."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,5 +1,7 @@
 """`cflag simulate`, `cflag sweep` and `cflag plot`."""
 
+from __future__ import annotations
+
 import time
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The PyTorch runs as tables for people."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Verdicts as tables for people, and how claims depend on each other, as text."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 

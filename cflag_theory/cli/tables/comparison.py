@@ -3,6 +3,8 @@
 Runs on data that change from round to round are tables too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

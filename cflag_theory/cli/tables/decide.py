@@ -1,5 +1,7 @@
 """Results of `decide`, `prove` and `repair`, and findings of the falsifier, as text."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Studies of forgetting, of adaptive rates and of task sequences as tables for people."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from cflag_theory.cli.tables.page import Page

@@ -1,5 +1,7 @@
 """The studies of the noisy quadratic model as tables for people."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

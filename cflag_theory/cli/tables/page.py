@@ -1,5 +1,7 @@
 """Standard output for people: plain lines and tables, on terminals of any width and in pipes."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Rate studies as tables for people, a run, and the end of a sweep."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

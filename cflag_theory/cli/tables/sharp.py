@@ -1,5 +1,7 @@
 """Exact worst cases as tables for people; nothing is wider than 100 columns."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -1,5 +1,7 @@
 """One decided claim, whole, for a reader who knows the papers and not the code."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

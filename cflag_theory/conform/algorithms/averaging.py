@@ -1,5 +1,7 @@
 """FedAvg, FedProx, FedNova, FedDyn, local Adam, SCAFFOLD in both options, and MimeLite."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """FedTrack, C-FLAG, and methods against forgetting: CFL with Taylor models of the past, EWC, A-GEM and replay."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any, ClassVar
 

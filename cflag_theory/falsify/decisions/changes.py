@@ -1,5 +1,7 @@
 """Small changes of a statement about numbers: one more hypothesis, or one edit of a relation, the smallest first."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """`decide` proves or refutes a claim and stops at the first answer; `prove` only proves."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace

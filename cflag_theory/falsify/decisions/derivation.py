@@ -1,5 +1,7 @@
 """The derivation of a proof: its lines, the chain of relations that they make, and the same in LaTeX and as a page."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from contextlib import suppress

@@ -5,6 +5,8 @@ every draw, and the simplest expression between these is proposed. Hypotheses ab
 satisfies at which there is no proof. Nothing here is believed: what is proposed is decided like any claim.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """`repair`: where a statement fails, the smallest changes with which it is proved."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

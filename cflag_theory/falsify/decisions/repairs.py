@@ -1,5 +1,7 @@
 """Repairs of a user's claim, and which hypotheses of a proved one earn their place."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """A proof as a mathematician writes it: a chain of relations with its reasons, and a page that `cflag verify` takes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

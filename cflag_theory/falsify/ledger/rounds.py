@@ -10,6 +10,8 @@ search takes thousands of rounds on floats, and tests hold the round against tha
 nothing if both are the same code.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

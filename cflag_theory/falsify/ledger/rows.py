@@ -4,6 +4,8 @@ No stored counterexample is used: the instances are all numbers that the hypothe
 or rounds of Algorithm 1 and of (67)-(68) on the line, whichever the row speaks of.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -5,6 +5,8 @@ those is an instance of the statement. Equations are solved for a symbol in whic
 become a bound times a share, or a bound plus a slack, so that their ends are ends of a range.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

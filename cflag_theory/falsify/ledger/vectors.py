@@ -5,6 +5,8 @@ quadratics c w^2/2 with mu <= c <= L, or of drifts with fair signs, so that ever
 Underlying numbers are drawn from [-4, 4] unless a row says otherwise; a, b, d, e, x, y, z, w are of any sign.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """A case: a value for every variable, from coordinates in [0, 1], as fractions, floats or text, and made smaller."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """The directed search: corners, hypothesis, and scipy's optimisers on how nearly the relation fails."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

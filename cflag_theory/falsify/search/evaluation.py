@@ -1,5 +1,7 @@
 """Both sides of a conjecture at a case: floats to guide the search, exact numbers for results."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
 """Families of small exact problems: which numbers a problem is made of, and the problem that these make."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

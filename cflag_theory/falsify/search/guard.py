@@ -1,6 +1,8 @@
 """Running what a user wrote: errors become one sentence with file and line, and nothing runs forever.
 Here too: the run that a case of a conjecture is."""
 
+from __future__ import annotations
+
 import gc
 import linecache
 import signal

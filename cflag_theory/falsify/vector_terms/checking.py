@@ -7,6 +7,8 @@ What members that come again say over one period, they say for ever. An index th
 t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial that is shown to keep its sign.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import chain, islice, product
 from typing import Any, NamedTuple

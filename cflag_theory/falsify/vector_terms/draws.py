@@ -1,5 +1,7 @@
 """Several draws from one mean: the mean of K of N members, drawn again or each once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product

@@ -1,5 +1,7 @@
 """What is known of a claim while a proof is looked for, and the steps that show it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import sympy as sp

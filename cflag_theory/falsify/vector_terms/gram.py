@@ -6,6 +6,8 @@ one for the distances v_i - mean v of what stands under a mean, or under means o
 where to look.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -3,6 +3,8 @@
 A proof is a statement of the ledger's kind with its steps, and counts only if the examiner accepts it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product

@@ -1,5 +1,7 @@
 """Why no proof was found: what was tried, and numbers at which the facts allow the claim to fail, or what lacks."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -5,6 +5,8 @@ taken, the form that is left is decomposed into squares exactly, and every sign 
 numbers. The certificate is checked before it is given back.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache

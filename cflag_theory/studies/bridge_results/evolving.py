@@ -5,6 +5,8 @@ by the test images, so that the accuracy after the last round stands beside it. 
 seeds, which share their splits and starts.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,6 +4,8 @@ Tables 2, 3, 6 and 7 and the column of 5 clients of Table 8 are data of the clai
 here.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -10,6 +10,8 @@ as one over three seeds; where none is printed (Table 8), only the measured inte
 seeds differ much, so the margin is part of the result. One seed has no interval and decides nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -2,6 +2,8 @@
 
 Means have intervals, and it is said whether two can be told apart."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

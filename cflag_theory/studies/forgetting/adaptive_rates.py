@@ -5,6 +5,8 @@ differences to constant rates are paired. Lemma 7 compares rates at one point, n
 rule takes one round from the same points of the runs with constant rates.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -4,6 +4,8 @@ Gamma(t) of (15) is that of the step really taken. Lambda_{t,i} = <grad_f_memory
 transference (> 0), client by client, and its weighted sum does so for the server.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

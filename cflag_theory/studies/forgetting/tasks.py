@@ -5,6 +5,8 @@ memory is exactly what the clients' buffers hold. The objective of task tau is f
 means over that task's data; its forgetting is f_tau(x) - f_tau(x at the end of task tau).
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -4,6 +4,8 @@ The paper fixes L, mu and the sizes of the drifts and omits the rest, which `Set
 asks which choices reproduce which cell.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,5 +1,7 @@
 """Which choices of what Sec. 5.1 omits reproduce which cell of Table 3 and which sentence, over a grid."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import product

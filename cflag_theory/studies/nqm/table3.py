@@ -1,5 +1,7 @@
 """Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and simulated runs as a check."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

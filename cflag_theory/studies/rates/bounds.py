@@ -6,6 +6,8 @@ grow with L, which the sums over local steps take from the components. So alpha 
 are evaluated with the larger L. A test takes the proofs apart in this way and examines them again.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

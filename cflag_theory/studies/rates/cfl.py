@@ -6,6 +6,8 @@ proved inequality of one round, iterated: `ours.cfl_strongly_convex`, `ours.cfl_
 floor is that of `ours.cfl_lower_bounds`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace

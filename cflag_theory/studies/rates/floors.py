@@ -3,6 +3,8 @@
 Both problems are one-dimensional quadratics, small enough to follow by hand; the ledger holds the exact instances.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

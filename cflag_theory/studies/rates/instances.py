@@ -3,6 +3,8 @@
 The ledger proves and refutes with exact instances; these are the same instances as runs of the simulator on floats.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,6 +4,8 @@ For every T it is a run of its own, as the theorems have it, whose beta = c / T^
 says what is kept of the runs and how a slope is fitted, `rates.bounds` which bounds are put beside them.
 """
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -1,5 +1,7 @@
 """What a rate study finds: curves, bounds, and where there is one the closed form."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -4,6 +4,8 @@ Theorem 2 bounds the minimum over rounds of an expectation, so the mean over rep
 after it; the mean of each replica's own minimum is reported beside it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ nothing new. What is worth asking is the largest beta that still meets the targe
 allows it, and the alpha that needs the fewest rounds at a given beta.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

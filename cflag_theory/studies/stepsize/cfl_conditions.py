@@ -1,5 +1,7 @@
 """The step sizes of the CFL paper: which conditions hold, what each unlocks, and what is predicted."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

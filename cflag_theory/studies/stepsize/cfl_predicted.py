@@ -5,6 +5,8 @@ are put in at their largest over the rounds: sum p_tau^2 = 1 in the first round,
 1 - p_t in the last.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The plane of eta_l and eta_g at a given K: where a theorem is proved."""
 
+from __future__ import annotations
+
 from itertools import chain
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The sanity check before training: which step-size conditions hold, what each unlocks, what follows."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

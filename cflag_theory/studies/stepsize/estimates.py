@@ -22,6 +22,8 @@ change     ||grad q(x_{t+1}) - grad q(x_t)|| / ||x_{t+1} - x_t||, at most L by i
 All differences are lessened by what rounding may have added.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -1,5 +1,7 @@
 """Expressions of claims as numbers: one compiled function each, for numbers and for arrays of them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass

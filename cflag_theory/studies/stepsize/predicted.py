@@ -5,6 +5,8 @@ Every right-hand side is taken from its claim; only sums along the run are put i
 which for every alpha and beta bounds it by `r` and `grad_g`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,5 +1,7 @@
 """A plane of two step sizes: where all inequalities hold."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

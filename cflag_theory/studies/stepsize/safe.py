@@ -1,5 +1,7 @@
 """Which step sizes are safe: the limits that are proved, what the paper asks for, and the bound that follows."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ C-FLAG: without memory and with full gradients it is gradient tracking. CFL: wit
 convex and L-smooth.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Checks everything that could stop a sweep before it starts, and cuts the grid into chunks."""
 
+from __future__ import annotations
+
 import math
 import re
 from array import array

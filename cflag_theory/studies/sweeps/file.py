@@ -30,6 +30,8 @@ A complete file:
     replicas = 8
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

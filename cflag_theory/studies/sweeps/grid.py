@@ -1,5 +1,7 @@
 """A grid of runs: so many points, each made when it is asked for, and what a point's words stand for."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from bisect import bisect_right

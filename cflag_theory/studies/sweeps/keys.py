@@ -1,5 +1,7 @@
 """Which keys the tables of a sweep's file have, and which values, formulas among them."""
 
+from __future__ import annotations
+
 import ast
 import inspect
 import math

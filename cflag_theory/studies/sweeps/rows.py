@@ -1,5 +1,7 @@
 """Rows of a sweep's results as columns of numbers and words, lines made of them, and all of them in one table."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

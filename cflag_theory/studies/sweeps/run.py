@@ -1,5 +1,7 @@
 """The runs of one chunk, and what is kept of each: one row a run and replica."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,7 @@
 """From the rows of a sweep to what a figure draws: means, bootstrap bands and slopes by group."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """The results of a sweep on disk: a folder of Parquet files, one a chunk, each written whole or not at all."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Sweeps: a grid of runs from one file, on all cores or a cluster, resumed where it stopped."""
 
+from __future__ import annotations
+
 import logging
 import signal
 import threading

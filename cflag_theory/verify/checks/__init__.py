@@ -4,6 +4,8 @@ The checks of `c_flag/local_steps/ours/worst_path.page` stand in `c_flag/local_s
 A claim that needs none, because its instances stand on its page, has an empty one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module

@@ -5,6 +5,8 @@ other, of which the table of its module (`c_flag.TABLE`, `cfl.TABLE`) says what 
 behind those that give its arguments may use these values.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from inspect import signature
 from typing import Any

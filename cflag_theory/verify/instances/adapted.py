@@ -1,5 +1,7 @@
 """Exact rounds with adapted rates: the vectors of one round, Table 1's rates, and the simulation that must agree."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property

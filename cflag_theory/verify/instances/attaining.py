@@ -1,5 +1,7 @@
 """The instance that attains the worst case of the local steps, as a Problem that the exact reference engine runs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,6 +4,8 @@ A state is whatever has the attributes that its symbols read: a random run on fl
 (`ExactRound`), an exact run averaged over all draws (`runs.Exact`), a round with adapted rates, a run of (67)-(68).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property

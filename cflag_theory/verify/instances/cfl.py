@@ -1,5 +1,7 @@
 """Rounds of Algorithm 2 of the CFL paper on the line, over all draws: what each symbol of the claims is there."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Where evidence comes from: small exact problems, and random problems to run."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -19,6 +19,8 @@ far, and then the same component again and again (`settled`). The error's part o
 beta L (E - 1) = 1 is proved nowhere but here; enumeration confirms it for small n and E.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 from cflag_theory.errors import InvalidInput

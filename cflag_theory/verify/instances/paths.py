@@ -4,6 +4,8 @@ The traces of the kernels keep the largest drift and error of a round. The recur
 local step, so their checks observe the local steps of the reference loop, on floats or fractions.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,6 +7,8 @@ so the error ||e_{t,k}|| is at most L (d_k - mean_j d_{tau_{k,j}}). Components -
 inequality an equality at once: `attaining`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Rational

@@ -1,5 +1,7 @@
 """Adaptive rates: rounds with rates that are not Table 1's, exact runs beside their closed forms, and random runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

@@ -1,5 +1,7 @@
 """The published tables and what the text says of them, recomputed: every comparison in exact decimals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import combinations, product

@@ -1,5 +1,7 @@
 """The forgetting term: every term of it in exact rounds and in random ones, our bounds on it, and the choice of D*."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial

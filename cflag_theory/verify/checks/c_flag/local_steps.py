@@ -1,5 +1,7 @@
 """Local steps (4): every step of exact and of random rounds, for Lemmas 12, 13, 15 and 16 and the lines around them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial

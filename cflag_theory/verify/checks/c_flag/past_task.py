@@ -1,5 +1,7 @@
 """The past task: exact rounds and runs over every draw of the memory, families that refute, and random runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise, product

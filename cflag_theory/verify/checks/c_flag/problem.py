@@ -1,5 +1,7 @@
 """(3), (5), (7), the updates and 𝔼[B(t)]: exact rounds of Algorithm 1, one coordinate at a time, and counted ones."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

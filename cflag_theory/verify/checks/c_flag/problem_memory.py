@@ -1,5 +1,7 @@
 """Assumptions 2 and 3 and Lemmas 8 to 10: every memory of small exact problems, and random problems."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, pairwise, product

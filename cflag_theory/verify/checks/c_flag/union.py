@@ -1,5 +1,7 @@
 """The union of memory and current data: exact rounds of (67)-(68) and of Algorithm 1, and random runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product

@@ -1,5 +1,7 @@
 """Sec. 5.1 put to the test: exact gradients, Table 3 in exact decimals, second moments; splitting."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, pairwise, product

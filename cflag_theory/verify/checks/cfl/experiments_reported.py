@@ -1,5 +1,7 @@
 """Tables 4, 5, 6, 7 and 9, recomputed: every comparison in exact decimals."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 

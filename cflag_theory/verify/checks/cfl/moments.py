@@ -1,5 +1,7 @@
 """Drifts given by all their equally likely draws on the line, shared or kept by chance; and softmax losses."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

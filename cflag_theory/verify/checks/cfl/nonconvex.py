@@ -1,5 +1,7 @@
 """The non-convex proof and rates: exact expectations over all sign draws of small rounds and runs of Algorithm 2."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,5 +1,7 @@
 """(10)-(22): rounds of Algorithm 2 over all draws of drifts and noises, and instances that break a line."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

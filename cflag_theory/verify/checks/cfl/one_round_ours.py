@@ -1,5 +1,7 @@
 """Small worlds over all draws, some with a bias or multiplicative drifts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 

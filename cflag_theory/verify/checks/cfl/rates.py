@@ -1,5 +1,7 @@
 """The convex rates of CFL and FedAvg: floors over all draws, and gradient descent where there is no noise; Table 1."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Weights of the rounds under Assumption 7: (7) solved in exact rationals, drifts by all signs, all supports."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations, pairwise, product
