@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
@@ -14,11 +15,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Another search: pytest --hypothesis-profile=explore. Its examples go to .hypothesis in the current folder.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("fixed")
+# Hypothesis draws constants of modules that are not installed, and reads them all for it: seconds in each process. As
+# for users, whose package is installed, there are none.
+providers._get_local_constants = lambda: providers._local_constants
 
 # A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -129,11 +134,20 @@ def verdicts(kept):
     """Verdict by id, for the first eight claims."""
     from cflag_theory.verify import verify
 
-    return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, kept=kept), strict=True))
+    # To start processes takes longer than these claims.
+    return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, jobs=1, kept=kept), strict=True))
+
+
+@pytest.fixture(scope="session")
+def built():
+    """A command line is built from its functions once a process, here as for users."""
+    from typer.main import get_command
+
+    return functools.cache(get_command)
 
 
 @pytest.fixture
-def cflag(monkeypatch, capsys, tmp_path_factory):
+def cflag(monkeypatch, capsys, tmp_path_factory, built):
     """Calls `main` as the entry point does; returns exit code, standard output and standard error.
 
     No evidence is there from earlier tests.
@@ -142,6 +156,7 @@ def cflag(monkeypatch, capsys, tmp_path_factory):
 
     evidence = tmp_path_factory.mktemp("evidence")
     monkeypatch.setattr("cflag_theory.verify.kept._root", lambda: evidence)
+    monkeypatch.setattr("typer.main.get_command", built)
     # What is said of progress depends on how long a command takes.
     monkeypatch.setattr("cflag_theory.cli.shell.SECONDS_BETWEEN_LINES", math.inf)
 

@@ -6,6 +6,7 @@ All shrink to few clients, few components and small fractions.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,12 @@ def step_sizes(
     L, m : number
     E : int
     """
+    return draw(st.sampled_from(_step_sizes(condition, L, m, E, inside)))
+
+
+@cache
+def _step_sizes(condition: str, L: Any, m: Any, E: int, inside: bool) -> list[tuple[Fraction, Fraction]]:
+    """Those of the grid; each draw asks for them."""
     relation = RELATIONS.get(condition)
     values = {L_symbol: L, m_symbol: m, E_symbol: E}
     known = {*values, alpha_symbol, beta_symbol}
@@ -167,7 +174,7 @@ def step_sizes(
     if not fit:
         side = "meet" if inside else "miss"
         raise InvalidInput(f"no step sizes of the grid {side} {condition}: it fixes them, or holds everywhere")
-    return draw(st.sampled_from(fit))
+    return fit
 
 
 #: Of 1/(L E); near enough to the ends of the papers' ranges, and far beyond.
