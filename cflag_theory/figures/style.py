@@ -46,6 +46,15 @@ _STYLE: Any = {
 }
 
 
+# Each canvas parses all formulas with a parser of its own, which is nearly half of the time of drawing: so parsers of one
+# kind share what they have parsed.
+_PARSER: Any = MathTextParser
+if hasattr(_PARSER("agg"), "_output_type") and hasattr(_PARSER, "_parse_cached"):
+    _PARSER.__eq__ = lambda one, other: one._output_type == other._output_type
+    _PARSER.__hash__ = lambda one: hash(one._output_type)
+    _PARSER._parse_cached = functools.lru_cache(1000)(_PARSER._parse_cached.__wrapped__)
+
+
 class Picture(Figure):
     """A figure that a notebook shows by itself, with words (`alt`) for readers who do not see it."""
 

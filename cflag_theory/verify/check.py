@@ -20,6 +20,8 @@ from cflag_theory.verify.workers import across
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
+#: So many claims are worth processes of their own.
+FEW = 10
 #: Provers besides the two engines that every proof needs.
 PROVERS = ("coq",)
 
@@ -266,7 +268,9 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    collected = across(_by_id, calls, jobs, keys=missing, done=lambda place: say(missing[place]))
+    # To start a process takes as long as it takes to decide ten claims.
+    few = 1 if len(missing) < FEW else None
+    collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
         evidence = found[subject.id]
         if evidence is None:
