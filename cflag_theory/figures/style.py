@@ -46,8 +46,8 @@ _STYLE: Any = {
 }
 
 
-# Each canvas parses all formulas with a parser of its own, which is nearly half of the time of drawing: so parsers of one
-# kind share what they have parsed.
+# Each canvas parses all formulas with a parser of its own, nearly half of the time of drawing: so parsers of one kind
+# share what they have parsed.
 _PARSER: Any = MathTextParser
 if hasattr(_PARSER("agg"), "_output_type") and hasattr(_PARSER, "_parse_cached"):
     _PARSER.__eq__ = lambda one, other: one._output_type == other._output_type

@@ -20,7 +20,7 @@ from cflag_theory.verify.workers import across
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
-#: So many claims are worth processes of their own.
+#: So many claims are worth processes.
 FEW = 10
 #: Provers besides the two engines that every proof needs.
 PROVERS = ("coq",)
@@ -196,7 +196,7 @@ def verify(
         "quick" or "full": how many random runs; "full" has the falsifier search every statement too, and proves
         exact worst cases of small instances.
     jobs : int, optional
-        Processes; by default all usable cores. The verdicts do not depend on it.
+        Processes; by default all usable cores, one for a few claims. The verdicts do not depend on it.
     prover : str, optional
         "coq": Coq's kernel checks every proof and exact instance again, as an additional check.
     theorems : mapping, optional
@@ -268,8 +268,8 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    # To start a process takes as long as it takes to decide ten claims.
-    few = 1 if len(missing) < FEW else None
+    # To start a process takes as long as it takes to decide so many quickly.
+    few = 1 if len(missing) < FEW and {"full", "coq"}.isdisjoint(how) else None
     collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
         evidence = found[subject.id]
