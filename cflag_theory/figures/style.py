@@ -7,7 +7,7 @@ import functools
 import io
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,10 @@ _STYLE: Any = {
 # Each canvas parses all formulas with a parser of its own, nearly half of the time of drawing: so parsers of one kind
 # share what they have parsed.
 _PARSER: Any = MathTextParser
-if hasattr(_PARSER("agg"), "_output_type") and hasattr(_PARSER, "_parse_cached"):
-    _PARSER.__eq__ = lambda one, other: one._output_type == other._output_type
-    _PARSER.__hash__ = lambda one: hash(one._output_type)
+with suppress(AttributeError):
     _PARSER._parse_cached = functools.lru_cache(1000)(_PARSER._parse_cached.__wrapped__)
+_PARSER.__eq__ = lambda one, other: vars(one) == vars(other)
+_PARSER.__hash__ = lambda one: hash(repr(vars(one)))
 
 
 class Picture(Figure):
@@ -300,10 +300,7 @@ def apart(places: Sequence[float], need: Sequence[float]) -> list[float]:
             offsets = _offsets(both, need)
             middle = sum(places[k] - offset for k, offset in zip(both, offsets, strict=True)) / len(both)
             groups.append((middle, both))
-    found = []
-    for middle, members in groups:
-        found += [middle + offset for offset in _offsets(members, need)]
-    return found
+    return [middle + offset for middle, members in groups for offset in _offsets(members, need)]
 
 
 def _offsets(members: Sequence[int], need: Sequence[float]) -> list[float]:

@@ -13,11 +13,7 @@ import numpy as np
 import sympy as sp
 from hypothesis import strategies as st
 
-from cflag_theory.claims.engine.notation import E as E_symbol
-from cflag_theory.claims.engine.notation import L as L_symbol
-from cflag_theory.claims.engine.notation import alpha as alpha_symbol
-from cflag_theory.claims.engine.notation import beta as beta_symbol
-from cflag_theory.claims.engine.notation import m as m_symbol
+from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import Memory, Problem, everything, rotation_bias, sign_bias, uniform
@@ -154,22 +150,17 @@ def step_sizes(
 def _step_sizes(condition: str, L: Any, m: Any, E: int, inside: bool) -> list[tuple[Fraction, Fraction]]:
     """Those of the grid; each draw asks for them."""
     relation = RELATIONS.get(condition)
-    values = {L_symbol: L, m_symbol: m, E_symbol: E}
-    known = {*values, alpha_symbol, beta_symbol}
-    if relation is None or not (relation.left.free_symbols | relation.right.free_symbols) <= known:
-        names = [
-            name
-            for name, one in RELATIONS.items()
-            if (one.left.free_symbols | one.right.free_symbols) <= known and one.op != "=="
-        ]
+    values = {notation.L: L, notation.m: m, notation.E: E}
+    known = {*values, notation.alpha, notation.beta}
+    if relation is None or not relation.free_symbols <= known:
+        names = [name for name, one in RELATIONS.items() if one.free_symbols <= known and one.op != "=="]
         raise UnknownName(f"step_sizes knows no condition {condition!r}: use one of {'; '.join(names)}")
-    unit = 1 / (Fraction(L) * E)
-    grid = [unit * Fraction(share) for share in _SHARES]
+    grid = [Fraction(share) / (Fraction(L) * E) for share in _SHARES]
     fit = [
         (a, b)
         for a in grid
         for b in grid
-        if holds_at(relation, {**values, alpha_symbol: sp.Rational(a), beta_symbol: sp.Rational(b)}) == inside
+        if holds_at(relation, {**values, notation.alpha: sp.Rational(a), notation.beta: sp.Rational(b)}) == inside
     ]
     if not fit:
         side = "meet" if inside else "miss"

@@ -20,8 +20,6 @@ from cflag_theory.verify.workers import across
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
-#: So many claims are worth processes.
-FEW = 10
 #: Provers besides the two engines that every proof needs.
 PROVERS = ("coq",)
 
@@ -268,8 +266,8 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    # To start a process takes as long as it takes to decide so many quickly.
-    few = 1 if len(missing) < FEW and {"full", "coq"}.isdisjoint(how) else None
+    # To start a process takes as long as to decide ten claims quickly.
+    few = 1 if len(missing) < 10 and {"full", "coq"}.isdisjoint(how) else None
     collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
         evidence = found[subject.id]
