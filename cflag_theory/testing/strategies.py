@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from hypothesis import strategies as st
 
 from cflag_theory.claims.engine import notation
@@ -148,7 +147,7 @@ def step_sizes(
 
 @cache
 def _step_sizes(condition: str, L: Any, m: Any, E: int, inside: bool) -> list[tuple[Fraction, Fraction]]:
-    """Those of the grid; each draw asks for them."""
+    """Those of the grid, for every draw."""
     relation = RELATIONS.get(condition)
     values = {notation.L: L, notation.m: m, notation.E: E}
     known = {*values, notation.alpha, notation.beta}
@@ -156,15 +155,11 @@ def _step_sizes(condition: str, L: Any, m: Any, E: int, inside: bool) -> list[tu
         names = [name for name, one in RELATIONS.items() if one.free_symbols <= known and one.op != "=="]
         raise UnknownName(f"step_sizes knows no condition {condition!r}: use one of {'; '.join(names)}")
     grid = [Fraction(share) / (Fraction(L) * E) for share in _SHARES]
-    fit = [
-        (a, b)
-        for a in grid
-        for b in grid
-        if holds_at(relation, {**values, notation.alpha: sp.Rational(a), notation.beta: sp.Rational(b)}) == inside
-    ]
+    named = (values | {notation.alpha: a, notation.beta: b} for a in grid for b in grid)
+    fit = [(at[notation.alpha], at[notation.beta]) for at in named if holds_at(relation, at) == inside]
     if not fit:
-        side = "meet" if inside else "miss"
-        raise InvalidInput(f"no step sizes of the grid {side} {condition}: it fixes them, or holds everywhere")
+        how = "meet" if inside else "miss"
+        raise InvalidInput(f"no step sizes of the grid {how} {condition}: it fixes them, or holds everywhere")
     return fit
 
 

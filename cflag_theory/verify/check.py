@@ -222,8 +222,6 @@ def verify(
     check_words(level, prover)
     if prover == "coq":
         theorems = theory.compile_theory(ids) if theorems is None else theorems
-    if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     how = (seed, level, prover, wholes and prover is not None)
     verdicts = []
     for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept, progress):
@@ -266,7 +264,7 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    # To start a process takes as long as to decide ten claims quickly.
+    # To start a process takes as long as ten quick claims.
     few = 1 if len(missing) < 10 and {"full", "coq"}.isdisjoint(how) else None
     collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
