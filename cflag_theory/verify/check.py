@@ -264,7 +264,7 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    # To start a process takes as long as ten quick claims.
+    # To start a process takes as long as ten claims.
     few = 1 if len(missing) < 10 and {"full", "coq"}.isdisjoint(how) else None
     collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
