@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import inspect
 import math
 import re
@@ -14,11 +16,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Another search: pytest --hypothesis-profile=explore. Its examples go to .hypothesis in the current folder.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("fixed")
+# Hypothesis draws constants of modules that are not installed, and reads them all for it: seconds in each process. As
+# for users, whose package is installed, there are none.
+providers._get_local_constants = lambda: providers._local_constants
 
 # A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,11 +33,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for hook in sys.meta_path:
     getattr(hook, "_must_rewrite", set()).clear()
 
-#: Files that take longest: they start first, so that no process is left with one of them at the end.
+# At Python's own limits a twelfth of the time goes into looking for garbage that is not there.
+gc.set_threshold(20_000, 20, 20)
+
+#: Files that take longest: they start first, so that no process is left with one of them at the end. Three of them
+#: compile the plain loop, the framework's and that of own problems, before others wait for these.
 LONGEST = tuple(
     f"test_{name}.py"
     for name in (
         *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
+        *("first_look", "adaptive", "sweep_file", "own_problems", "cli_worst_case", "wall", "checks", "cli_rate"),
         *("report", "cuda", "falsify_planted", "third_paper", "framework", "repairing"),
     )
 )
@@ -132,8 +143,16 @@ def verdicts(kept):
     return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, kept=kept), strict=True))
 
 
+@pytest.fixture(scope="session")
+def built():
+    """A command line is built from its functions once a process, here as for users."""
+    from typer.main import get_command
+
+    return functools.cache(get_command)
+
+
 @pytest.fixture
-def cflag(monkeypatch, capsys, tmp_path_factory):
+def cflag(monkeypatch, capsys, tmp_path_factory, built):
     """Calls `main` as the entry point does; returns exit code, standard output and standard error.
 
     No evidence is there from earlier tests.
@@ -142,6 +161,7 @@ def cflag(monkeypatch, capsys, tmp_path_factory):
 
     evidence = tmp_path_factory.mktemp("evidence")
     monkeypatch.setattr("cflag_theory.verify.kept._root", lambda: evidence)
+    monkeypatch.setattr("typer.main.get_command", built)
     # What is said of progress depends on how long a command takes.
     monkeypatch.setattr("cflag_theory.cli.shell.SECONDS_BETWEEN_LINES", math.inf)
 

@@ -49,6 +49,8 @@ def folder(tmp_path_factory):
     """Where results go that a function writes in spite of a hostile value, or to a hostile name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("here"))
+        # A library whose import is broken off stays half imported.
+        import_module("cflag_theory.figures.style")
         # Where it rings in a callback of the interpreter, nothing is raised.
         hook = sys.unraisablehook
         patch.setattr(sys, "unraisablehook", lambda one: None if isinstance(one.exc_value, Long) else hook(one))

@@ -7,7 +7,7 @@ import functools
 import io
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,16 @@ _STYLE: Any = {
     # Reproducible SVG: no random ids.
     "svg.hashsalt": "cflag-theory",
 }
+
+
+# Each canvas has a parser of formulas: those of one kind share results, nearly half of the time of drawing.
+_MATH: Any = MathTextParser
+with suppress(AttributeError):
+    _MATH._parse_cached = functools.lru_cache(1000)(_MATH._parse_cached.__wrapped__)
+_MATH.__eq__ = lambda one, other: vars(one) == vars(other)
+_MATH.__hash__ = lambda one: hash(repr(vars(one)))
+# Points from a place in the axes.
+_POINTS: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
 
 
 class Picture(Figure):
@@ -200,9 +210,7 @@ def message(axes: Axes, words: str, width: int, *, pad: float | None = None) -> 
 
 def subtitle(axes: Axes, words: str) -> None:
     """What was run, between the title and the axes."""
-    axes.annotate(
-        words, (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", fontsize=9.5, va="bottom"
-    )
+    axes.annotate(words, (0, 1), (0, 6), **_POINTS, fontsize=9.5, va="bottom")
 
 
 def crossing(name: str, T: Sequence[int], values: Sequence[Any], bound: Sequence[Any]) -> list[str]:
@@ -228,20 +236,9 @@ def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: floa
     height = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted()).height * 72
     need = [1.25 * size * (1 + words.count("\n")) / height for _, words, _ in shown]
     for (share, words, colour), place in zip(shown, apart([one[0] for one in shown], need), strict=True):
-        line: dict[str, Any] = {"arrowstyle": "-", "color": REFERENCE, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
-        axes.annotate(
-            words,
-            (1.005, share),
-            (1.03, place),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=size,
-            va="center",
-            ha="left",
-            linespacing=1.0,
-            arrowprops=line | {"relpos": (0, 0.5)},
-        )
+        line = {"arrowstyle": "-", "color": REFERENCE, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+        how: Any = {"xycoords": "axes fraction", "va": "center", "linespacing": 1.0}
+        axes.annotate(words, (1.005, share), (1.03, place), color=colour, fontsize=size, arrowprops=line, **how)
 
 
 def name_line(axes: Axes, line: Line2D, words: str, *, at: float = 0.62) -> None:
@@ -252,19 +249,8 @@ def name_line(axes: Axes, line: Line2D, words: str, *, at: float = 0.62) -> None
     while inside[1] < 0.06 and at > 0.1:
         at -= 0.08
         inside = axes.transAxes.inverted().transform(ends[0] + at * (ends[1] - ends[0]))
-    axes.annotate(
-        words,
-        tuple(inside),
-        (0, -3),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        color="#555555",
-        fontsize=9.5,
-        ha="center",
-        va="top",
-        rotation=float(np.degrees(np.arctan2(dy, dx))),
-        rotation_mode="anchor",
-    )
+    how: Any = {"rotation": float(np.degrees(np.arctan2(dy, dx))), "rotation_mode": "anchor"} | _POINTS
+    axes.annotate(words, tuple(inside), (0, -3), color="#555555", fontsize=9.5, ha="center", va="top", **how)
 
 
 def apart(places: Sequence[float], need: Sequence[float]) -> list[float]:
@@ -281,10 +267,7 @@ def apart(places: Sequence[float], need: Sequence[float]) -> list[float]:
             offsets = _offsets(both, need)
             middle = sum(places[k] - offset for k, offset in zip(both, offsets, strict=True)) / len(both)
             groups.append((middle, both))
-    found = []
-    for middle, members in groups:
-        found += [middle + offset for offset in _offsets(members, need)]
-    return found
+    return [middle + offset for middle, members in groups for offset in _offsets(members, need)]
 
 
 def _offsets(members: Sequence[int], need: Sequence[float]) -> list[float]:

@@ -6,17 +6,13 @@ All shrink to few clients, few components and small fractions.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from hypothesis import strategies as st
 
-from cflag_theory.claims.engine.notation import E as E_symbol
-from cflag_theory.claims.engine.notation import L as L_symbol
-from cflag_theory.claims.engine.notation import alpha as alpha_symbol
-from cflag_theory.claims.engine.notation import beta as beta_symbol
-from cflag_theory.claims.engine.notation import m as m_symbol
+from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import Memory, Problem, everything, rotation_bias, sign_bias, uniform
@@ -146,28 +142,25 @@ def step_sizes(
     L, m : number
     E : int
     """
+    return draw(st.sampled_from(_step_sizes(condition, L, m, E, inside)))
+
+
+@cache
+def _step_sizes(condition: str, L: Any, m: Any, E: int, inside: bool) -> list[tuple[Fraction, Fraction]]:
+    """Those of the grid, for every draw."""
     relation = RELATIONS.get(condition)
-    values = {L_symbol: L, m_symbol: m, E_symbol: E}
-    known = {*values, alpha_symbol, beta_symbol}
-    if relation is None or not (relation.left.free_symbols | relation.right.free_symbols) <= known:
-        names = [
-            name
-            for name, one in RELATIONS.items()
-            if (one.left.free_symbols | one.right.free_symbols) <= known and one.op != "=="
-        ]
+    values = {notation.L: L, notation.m: m, notation.E: E}
+    known = {*values, notation.alpha, notation.beta}
+    if relation is None or not relation.free_symbols <= known:
+        names = [name for name, one in RELATIONS.items() if one.free_symbols <= known and one.op != "=="]
         raise UnknownName(f"step_sizes knows no condition {condition!r}: use one of {'; '.join(names)}")
-    unit = 1 / (Fraction(L) * E)
-    grid = [unit * Fraction(share) for share in _SHARES]
-    fit = [
-        (a, b)
-        for a in grid
-        for b in grid
-        if holds_at(relation, {**values, alpha_symbol: sp.Rational(a), beta_symbol: sp.Rational(b)}) == inside
-    ]
+    grid = [Fraction(share) / (Fraction(L) * E) for share in _SHARES]
+    named = (values | {notation.alpha: a, notation.beta: b} for a in grid for b in grid)
+    fit = [(at[notation.alpha], at[notation.beta]) for at in named if holds_at(relation, at) == inside]
     if not fit:
-        side = "meet" if inside else "miss"
-        raise InvalidInput(f"no step sizes of the grid {side} {condition}: it fixes them, or holds everywhere")
-    return draw(st.sampled_from(fit))
+        how = "meet" if inside else "miss"
+        raise InvalidInput(f"no step sizes of the grid {how} {condition}: it fixes them, or holds everywhere")
+    return fit
 
 
 #: Of 1/(L E); near enough to the ends of the papers' ranges, and far beyond.

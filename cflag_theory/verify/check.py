@@ -186,7 +186,7 @@ def verify(
         "quick" or "full": how many random runs; "full" has the falsifier search every statement too, and proves
         exact worst cases of small instances.
     jobs : int, optional
-        Processes; by default all usable cores. The verdicts do not depend on it.
+        Processes; by default all usable cores, one for a few claims. The verdicts do not depend on it.
     prover : str, optional
         "coq": Coq's kernel checks every proof and exact instance again, as an additional check.
     theorems : mapping, optional
@@ -214,8 +214,6 @@ def verify(
     check_words(level, prover)
     if prover == "coq":
         theorems = theory.compile_theory(ids) if theorems is None else theorems
-    if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     how = (seed, level, prover, wholes and prover is not None)
     verdicts = []
     for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept, progress):
@@ -258,7 +256,9 @@ def _collected(
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
-    collected = across(_by_id, calls, jobs, keys=missing, done=lambda place: say(missing[place]))
+    # To start a process takes as long as ten claims.
+    few = 1 if len(missing) < 10 and {"full", "coq"}.isdisjoint(how) else None
+    collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
     for subject in wanted:
         evidence = found[subject.id]
         if evidence is None:

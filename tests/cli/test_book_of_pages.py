@@ -283,7 +283,8 @@ def test_a_formula_stays_within_its_dollars():
     assert breakable(r"\\$") == r"\$"
 
 
-def test_errata_are_written_and_replaced(cflag, place, tmp_path):
+def test_errata_are_written_and_replaced(cflag, place, decided, tmp_path, monkeypatch):
+    monkeypatch.setattr("cflag_theory.cli.commands.ledger.decide_pages", lambda folder, **how: decided[1])
     for name in ("list.md", "list.tex"):
         assert cflag("errata", place, "--out", tmp_path / name, "--jobs", 1)[0] == 0
     mine = tmp_path / "mine.md"

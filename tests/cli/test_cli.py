@@ -66,7 +66,7 @@ def test_a_reader_that_has_seen_enough():
     """`cflag ... | head -1` ends quietly."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = run("show", "cflag.eq65", stdout=writing)
+    done = run("list", stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -173,8 +173,8 @@ def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
 
 
 def test_rate(cflag, tmp_path):
-    command = ("rate", *TINY, "--horizons", "4,8", "--replicas", 2, "--E", 1, "--out", tmp_path / "new")
-    code, out, err = cflag(*command)
+    command = ("rate", *TINY, "--horizons", "4,8", "--replicas", 2, "--E", 1)
+    code, out, err = cflag(*command, "--out", tmp_path / "new")
     assert (code, err) == (0, "")
     assert out.splitlines()[-2] == "Fitted slopes and all bounds: --details."
     names = sorted(path.name for path in (tmp_path / "new").iterdir())

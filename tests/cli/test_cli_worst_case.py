@@ -12,10 +12,23 @@ from cflag_theory.worstcase import saving
 FEDAVG = ("sharp", "--algorithm", "fedavg", "--E", 2, "--T", 2, "--eta", "1/10")
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """What is kept between these tests."""
+    return tmp_path_factory.mktemp("shared")
+
+
 @pytest.fixture(autouse=True)
-def folder_of_its_own(tmp_path, monkeypatch):
-    (tmp_path / "cache").mkdir()
-    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path / "cache")
+def folder_of_its_own(shared, monkeypatch):
+    monkeypatch.setattr(saving, "cache_folder", lambda: shared)
+
+
+@pytest.fixture
+def data(cflag, shared):
+    """The file of FEDAVG, written once."""
+    if not (file := shared / "out" / "worst_case.json").exists():
+        cflag(*FEDAVG, "--out", shared / "out")
+    return json.loads(file.read_text())
 
 
 def test_the_interval_is_printed(cflag):
@@ -78,9 +91,7 @@ def changed(data, *keys, to):
         (("setting",), lambda value: None, "no worst case"),
     ],
 )
-def test_a_changed_file_is_rejected(cflag, tmp_path, keys, to, message):
-    cflag(*FEDAVG, "--out", tmp_path / "out")
-    data = json.loads((tmp_path / "out" / "worst_case.json").read_text())
+def test_a_changed_file_is_rejected(cflag, tmp_path, data, keys, to, message):
     changed(data, *keys, to=to)
     (tmp_path / "other.json").write_text(json.dumps(data))
     code, out, err = cflag("verify", tmp_path / "other.json")
@@ -89,10 +100,8 @@ def test_a_changed_file_is_rejected(cflag, tmp_path, keys, to, message):
     assert err.count("\n") == 1
 
 
-def test_larger_functions_attain_no_more(cflag, tmp_path):
+def test_larger_functions_attain_no_more(data):
     """A file whose functions break the hypotheses is scaled until they hold."""
-    cflag(*FEDAVG, "--out", tmp_path / "out")
-    data = json.loads((tmp_path / "out" / "worst_case.json").read_text())
     data["functions"]["start"] = [2 * value for value in data["functions"]["start"]]
     found = saving.recheck(data)
     assert found.lower <= float(found.upper)
@@ -100,12 +109,13 @@ def test_larger_functions_attain_no_more(cflag, tmp_path):
 
 
 def test_what_is_kept_is_used_and_checked_again(cflag, tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path)
     first = cflag(*FEDAVG)
-    (kept,) = (tmp_path / "cache").glob("worst-*.json")
+    (kept,) = tmp_path.glob("worst-*.json")
     monkeypatch.setattr(saving, "solve_setting", lambda *_, **__: pytest.fail("solved again"))
     assert cflag(*FEDAVG) == first
     monkeypatch.undo()
-    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(saving, "cache_folder", lambda: tmp_path)
     data = json.loads(kept.read_text())
     data["certificate"]["bound"] = "0"
     kept.write_text(json.dumps(data))

@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_evidence_and_another_the_same_verdict(verd
 def test_claims_come_in_the_order_asked_and_are_announced_when_they_are_decided():
     announced = []
     asked = ["cflag.eq65", "cflag.eq22"]
-    found = verify(asked, progress=announced.append)
+    found = verify(asked, jobs=2, progress=announced.append)
     assert [verdict.claim.id for verdict in found] == asked
     assert sorted(announced) == sorted(asked)
 

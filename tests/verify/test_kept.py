@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -21,12 +22,22 @@ def root(tmp_path, monkeypatch):
     return tmp_path / "evidence"
 
 
-@pytest.fixture
-def first(root):
-    store = Kept()
-    found = [verdict.to_json() for verdict in verify(IDS, kept=store, jobs=1)]
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """The verdicts, and the folder of what was kept then."""
+    folder = tmp_path_factory.mktemp("kept") / "evidence"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "_root", lambda: folder)
+        store = Kept()
+        found = [verdict.to_json() for verdict in verify(IDS, kept=store, jobs=1)]
     assert store.used == 0
-    return found
+    return found, folder
+
+
+@pytest.fixture
+def first(root, collected):
+    shutil.copytree(collected[1], root)
+    return collected[0]
 
 
 @pytest.fixture

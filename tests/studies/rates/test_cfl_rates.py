@@ -132,8 +132,8 @@ def test_bad_studies(values, message):
 
 
 def test_the_command(cflag, tmp_path):
-    command = ("rate", "--paper", "cfl", "--dial", "D=2", "--horizons", "2,8", "--replicas", 2, "--out", tmp_path)
-    code, out, err = cflag(*command)
+    command = ("rate", "--paper", "cfl", "--dial", "D=2", "--horizons", "2,8", "--replicas", 2)
+    code, out, err = cflag(*command, "--out", tmp_path)
     assert (code, err) == (0, "")
     assert "clients that stay" in out
     assert "clients new in every round" in out
