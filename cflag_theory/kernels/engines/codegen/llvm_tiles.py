@@ -59,20 +59,18 @@ def row_dots(count: int) -> Any:
 
 
 def chosen_dots(count: int) -> Any:
-    """Compile (rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
+    """Compile (rows, lists, r, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
 
-    Those are rows lists[r, i, k], ...; on the way it asks for as many rows lists[then_r, i, then_k], ...
+    Those are rows lists[r, k], ...; on the way it asks for as many rows lists[then_r, then_k], ...
     """
 
-    def dots(
-        context: Any, rows: Any, lists: Any, r: Any, i: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any
-    ) -> Any:
+    def dots(context: Any, rows: Any, lists: Any, r: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            of, of_lists, r, i, k, then_r, then_k, x, z = arguments
+            of, of_lists, r, k, then_r, then_k, x, z = arguments
 
             def rows_from(replica: Any, place: Any) -> list[Any]:
-                first = pointer(context, builder, lists, of_lists, (replica, i, place))
+                first = pointer(context, builder, lists, of_lists, (replica, place))
                 found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
                 return [pointer(context, builder, rows, of, (q, zero)) for q in found]
 
@@ -83,9 +81,9 @@ def chosen_dots(count: int) -> Any:
             )  # fmt: skip
 
         intp = types.intp
-        return signature(types.void, rows, lists, intp, intp, intp, intp, intp, X, Z), generate
+        return signature(types.void, rows, lists, intp, intp, intp, intp, X, Z), generate
 
-    return named(dots, ("rows", "lists", "r", "i", "k", "then_r", "then_k", "X", "Z"))
+    return named(dots, ("rows", "lists", "r", "k", "then_r", "then_k", "X", "Z"))
 
 
 def _write_dots(

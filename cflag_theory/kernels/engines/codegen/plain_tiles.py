@@ -34,12 +34,12 @@ def row_dots(count: int) -> Any:
 
 
 def chosen_dots(count: int) -> Any:
-    """(rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, i, k], ..."""
+    """(rows, lists, r, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, k], ..."""
 
     @inner
-    def dots(rows: Any, lists: Any, r: int, i: int, k: int, then_r: int, then_k: int, X: Any, Z: Any) -> None:
+    def dots(rows: Any, lists: Any, r: int, k: int, then_r: int, then_k: int, X: Any, Z: Any) -> None:
         for j in range(k, k + count):
-            Z[j] = _dot(rows, lists[r, i, j], X, r)
+            Z[j] = _dot(rows, lists[r, j], X, r)
 
     return dots
 

@@ -46,6 +46,12 @@ def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
     return v, 0 - beta * v
 
 
+@sweep
+def _start_along(grad_g: Read, V: Write, D: Write, beta: Number) -> Written:
+    """V = grad_g, and D after a step along it."""
+    return grad_g, 0 - beta * grad_g
+
+
 @inner
 def _open_lanes(
     n: Numbers, s: Padded, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
@@ -60,6 +66,11 @@ def _open_lanes(
         lanes.client[g], lanes.replica[g], lanes.base[g] = i, r, place(r, 0, height, n.bits)
         lanes.drawn[g] = i * steps * R + r
         lanes.components[g] = start[i + 1] - start[i]
+        if n.summed:
+            # Differences are in shares, p_i times those of a mean; where p_i is zero, so are they.
+            lanes.components[g] = s.p[i] if s.p[i] > 0 else 1.0
+            _start_along(grad_g, r, V, g, D, g, n.beta)
+            continue
         if fused and n.correction == TRACKING and not n.exact_errors:
             _start_tracking(grad_g, r, clients[i], r, u, g, V, g, D, g, n.beta)
         else:
@@ -108,6 +119,9 @@ def _close_lanes(n: Numbers, p: Array, count: int, w: Workspace, lanes: Lanes) -
     for g in range(count):
         i, r = lanes.client[g], lanes.replica[g]
         share = w.X.dtype.type(p[i])
+        if n.summed:
+            add_multiple(D, g, displacement, r, share)
+            continue
         if n.adaptive == CONSTANT:
             w.products[r, i] = _sum_up(
                 D, g, u, g, grad_memory, r, S, r, displacement, r, n.server_rate, per_beta, E, share

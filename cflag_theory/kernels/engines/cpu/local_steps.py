@@ -221,7 +221,7 @@ def delayed_steps(
 ) -> None:
     """All steps of a group of lanes with delayed gradients and one row a component."""
     # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
-    rows, weights = s.current.rows, s.current.weights
+    rows, weights = s.current.rows, s.current.shares if n.summed else s.current.weights
     D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
     estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
     # Numba tests signed indices for counting from the end, and unsigned ones it does not.

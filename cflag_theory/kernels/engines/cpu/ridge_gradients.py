@@ -96,8 +96,11 @@ def _add_alone(rows: Array, first: int, end: int, S: Array, at: int, G: Array, r
 
 
 @inner
-def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: int, stride: int) -> None:
-    """The products of rows first to end, a multiple of four later, with all panels X; `stride` of Z between panels."""
+def _slopes_together(
+    potential: int, rows: Array, shifts: Array, weights: Array, first: int, end: int, X: Array, Z: Array, S: Array,
+    at: int, stride: int,
+) -> None:  # fmt: skip
+    """z and weight phi'(z) of rows first to end, a multiple of four later, in all panels X, `stride` apart."""
     panels, columns, size = X.shape
     for k in range(0, columns, DEPTH):
         stop = min(columns, k + DEPTH)
@@ -108,6 +111,9 @@ def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: in
             while q < end:
                 tall = TILE_ROWS if q + TILE_ROWS <= end else 4
                 panel_tile(rows, q, tall, X, panel, wide, k, stop, Z, to, stride)
+                # Tile by tile, because quotients take long and the products of the next tile do not wait for them.
+                for v in range(wide if stop == columns else 0):
+                    _fill_panel_slopes(potential, shifts, weights, q, tall, Z, S, to + v * stride, size)
                 q += tall
                 to += tall * size
             panel += wide
@@ -171,16 +177,16 @@ def _fill_panel_slopes(
 
 
 @inner
-def _multiply_slopes(potential: int, count: int, Z: Array, S: Array) -> None:
-    """S *= phi'(z) for the first `count` numbers."""
+def _multiply_slopes(potential: int, first: int, end: int, Z: Array, S: Array) -> None:
+    """S *= phi'(z) for the numbers from first to end."""
     if potential == CAUCHY:
-        for k in range(count):
+        for k in range(first, end):
             S[np.uint64(k)] *= formulas.slope(CAUCHY, Z[np.uint64(k)])
     elif potential == GEMAN_MCCLURE:
-        for k in range(count):
+        for k in range(first, end):
             S[np.uint64(k)] *= formulas.slope(GEMAN_MCCLURE, Z[np.uint64(k)])
     else:
-        for k in range(count):
+        for k in range(first, end):
             S[k] *= formulas.slope(potential, Z[k])
 
 
@@ -210,21 +216,18 @@ def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array)
 
 
 @apart
-def client_gradients(
-    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
-    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
+def add_gradients(
+    potential: int, part: Part, weights: Array, first: int, end: int, X: Array, panels: Array, bits: int,
+    valued: bool, base: int, height: int, Z: Array, S: Array, potentials: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
-    """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
+    """G[r] += the sum of weight phi'(z) row at X[r] over rows first to end and, with `valued`, values of weight phi(z).
 
-    On the way z and weight phi'(z) of its rows q go where `place` says for row q - base of `height`. With `bits` X
-    stands in `panels`, too.
+    On the way z and weight phi'(z) of row q go where `place` says for row q - base of `height`. With `bits` X stands in
+    `panels`, too, and values are as many as panels have replicas.
     """
     R, width = G.shape
-    rows, first, end = part.rows, part.client_rows[i], part.client_rows[i + 1]
-    shifts, weights, mean_offsets = part.shifts, part.weights, part.mean_offsets
+    rows, shifts = part.rows, part.shifts
     size, stride = 1 << bits, height << bits
-    G[:] = 0
-    values[:] = 0.0
     distant = rows.size > DISTANT
     near = NEAR_TOGETHER if bits > 0 else NEAR
     chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
@@ -232,13 +235,10 @@ def client_gradients(
         stop = min(end, q + chunk)
         at = (q - base) << bits
         if bits > 0:
-            _dots_together(rows, q, stop, panels, Z, at, stride)
-            for panel in range(len(panels)):
-                start = panel * stride + at
-                _fill_panel_slopes(potential, shifts, weights, q, stop - q, Z, S, start, size)
-                if valued:
-                    _fill_potentials(potential, Z, start, (stop - q) * size, potentials)
-                    panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
+            _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, S, at, stride)
+            for panel in range(len(panels) if valued else 0):
+                _fill_potentials(potential, Z, panel * stride + at, (stop - q) * size, potentials)
+                panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
             _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
             continue
         for r in range(R):
@@ -248,68 +248,70 @@ def client_gradients(
             if valued:
                 values[r] += sum_values(potential, weights, q, stop - q, Z, start)
             _add_alone(rows, q, stop, S, start, G, r)
+
+
+@inner
+def client_gradients(
+    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
+    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
+) -> None:  # fmt: skip
+    """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
+
+    On the way z and slopes go where `add_gradients` says.
+    """
+    first, end = part.client_rows[i], part.client_rows[i + 1]
+    G[:] = 0
+    values[:] = 0.0
+    add_gradients(
+        potential, part, part.weights, first, end, X, panels, bits, valued, base, height, Z, S, potentials, G, values
+    )
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
-    for r in range(R):
+    for r in range(len(G)):
         values[r] *= one
         if len(part.offsets) > 0:
-            values[r] += _complete(mean_offsets, i, X, r, G, r, one)
+            values[r] += _complete(part.mean_offsets, i, X, r, G, r, one)
         else:
             scale(G, r, one)
 
 
 @apart
 def kept_gradients(
-    potential: int, part: Part, i: int, chosen: Ints, counts: Ints, factors: Array, known: bool, valued: bool,
-    bits: int, height: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
+    potential: int, part: Part, i: int, chosen: Ints, begin: Ints, counts: Ints, weights: Array, factors: Array,
+    valued: bool, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
-    """G[r] += factors[r, i] times the sum of weight phi'(z) row over chosen[r, i, :counts[r, i]], filled up to fours.
+    """G[r] += factors[r, i] times the sum of weight phi'(z) row over a list, and values with phi(z).
 
-    The same for the values. With `known`, z and slopes of client i's rows stand where `place` says; without, Z and S
-    are scratch for as many numbers as are chosen.
+    The list is chosen[r, begin[r, i] : begin[r, i] + counts[r, i]], filled up to fours, with its weights[r]; Z and S
+    are scratch for as many numbers as chosen[r] has.
     """
-    rows, shifts, weights, base = part.rows, part.shifts, part.weights, part.client_rows[i]
+    rows, shifts = part.rows, part.shifts
     for r in range(len(X)):
-        share, count = X.dtype.type(factors[r, i]), counts[r, i]
-        total, filled = 0.0, (count + 3) >> 2 << 2
-        if known:
-            for k in range(0, filled, 4):
-                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                s, t, u, v = share, share, share, share
-                s *= _known_slope(S, r, a, base, height, bits, k < count)
-                t *= _known_slope(S, r, b, base, height, bits, k + 1 < count)
-                u *= _known_slope(S, r, c, base, height, bits, k + 2 < count)
-                v *= _known_slope(S, r, e, base, height, bits, k + 3 < count)
-                add_4(rows, a, rows, b, rows, c, rows, e, G, r, s, t, u, v)
-            if valued:
-                for k in range(count):
-                    q = chosen[r, i, k]
-                    total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
-        else:
-            # On the way the rows of the next products are asked for, or the first ones of the next replica.
-            then, k = min(r + 1, len(X) - 1), 0
-            while k + 8 < filled:
-                dots_of_8_chosen(rows, chosen, r, i, k, r, min(k + 8, filled - 8), X, Z)
-                k += 8
-            if k + 8 == filled:
-                dots_of_8_chosen(rows, chosen, r, i, k, then, 0, X, Z)
-                k += 8
-            if k < filled:
-                dots_of_4_chosen(rows, chosen, r, i, k, then, 0, X, Z)
-            for k in range(filled):
-                q = chosen[r, i, k]
-                Z[k] -= shifts[q]
-                S[k] = share * weights[q]
-            _multiply_slopes(potential, filled, Z, S)
-            if valued:
-                for k in range(filled):
-                    total += weights[chosen[r, i, k]] * formulas.potential(potential, Z[k])
-            for k in range(0, filled, 4):
-                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
+        share, first, count = X.dtype.type(factors[r, i]), begin[r, i], counts[r, i]
+        total, end = 0.0, first + ((count + 3) >> 2 << 2)
+        # On the way the rows of the next products are asked for, or the first ones of the next replica.
+        then, k = min(r + 1, len(X) - 1), first
+        while k + 8 < end:
+            dots_of_8_chosen(rows, chosen, r, k, r, min(k + 8, end - 8), X, Z)
+            k += 8
+        if k + 8 == end:
+            dots_of_8_chosen(rows, chosen, r, k, then, begin[then, i], X, Z)
+            k += 8
+        if k < end:
+            dots_of_4_chosen(rows, chosen, r, k, then, begin[then, i], X, Z)
+        for k in range(first, end):
+            Z[k] -= shifts[chosen[r, k]]
+            S[k] = share * weights[r, k]
+        _multiply_slopes(potential, first, end, Z, S)
+        if valued:
+            for k in range(first, first + count):
+                total += weights[r, k] * formulas.potential(potential, Z[k])
+        add_chosen(rows, chosen, r, first, end, S, G)
         values[r] += factors[r, i] * total
 
 
 @inner
-def _known_slope(S: Array, r: int, q: int, base: int, height: int, bits: int, real: bool) -> Any:
-    """The slope of a row, or zero for one that fills up."""
-    return S[place(r, q - base, height, bits)] if real else S.dtype.type(0)
+def add_chosen(rows: Array, chosen: Ints, r: int, first: int, end: int, S: Array, G: Array) -> None:
+    """G[r] += the sum of S[k] times row chosen[r, k] for k from first to end, a multiple of four later."""
+    for k in range(first, end, 4):
+        a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]
+        add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
