@@ -179,7 +179,7 @@ def test_rows_of_one_replica(lines, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("panels", sorted({1, tiles.PANELS}))
+@pytest.mark.parametrize("panels", range(1, tiles.PANELS + 1))
 @pytest.mark.parametrize("height", sorted({4, tiles.ROWS}))
 def test_a_tile_of_products(height, panels, dtype):
     size, columns = LINE // np.dtype(dtype).itemsize, 37

@@ -38,7 +38,7 @@ _config: Any = config
 #: What machine code may use, as Numba decides.
 FEATURES: str = get_host_cpu_features() if _config.CPU_FEATURES is None else _config.CPU_FEATURES
 #: Rows and panels of a tile of z, and lines of columns of a tile of gradients: for 32 registers of a line, or for less.
-ROWS, PANELS, COLUMNS = (8, 2, 4) if "+avx512f" in FEATURES.split(",") else (4, 1, 1)
+ROWS, PANELS, COLUMNS = (8, 3, 4) if "+avx512f" in FEATURES.split(",") else (4, 1, 1)
 
 
 def row_dots(count: int) -> Any:
@@ -177,14 +177,14 @@ def _panel_tile(
             for place, found in sums.items():
                 store(builder, builder.load(found), to[place])
 
-        _choose(builder, (height, panels), product({ROWS, 4}, {PANELS, 1}), tile)
+        _choose(builder, (height, panels), product({ROWS, 4}, range(1, PANELS + 1)), tile)
 
     intp = types.intp
     return signature(types.void, rows, intp, intp, X, intp, intp, intp, intp, Z, intp, intp), generate
 
 
 #: (rows, q, height, X, panel, panels, first, end, Z, start, stride): products of rows over the columns first, ...,
-#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS or 1. Row q + j in panel + v goes to the line of Z
+#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS at most. Row q + j in panel + v goes to the line of Z
 #: that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
 #: X (panels, columns, lanes) holds the columns of a panel as lines.
 panel_tile = named(_panel_tile, ("rows", "q", "height", "X", "panel", "panels", "first", "end", "Z", "start", "stride"))

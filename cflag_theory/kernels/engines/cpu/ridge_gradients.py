@@ -30,7 +30,7 @@ from cflag_theory.kernels.numbers import Array, Ints
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
 #: alone, which ask for as many beforehand, and together; and rows.
-NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 32
+NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 48
 #: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
 DISTANT = 1 << 21
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
@@ -106,7 +106,8 @@ def _slopes_together(
         stop = min(columns, k + DEPTH)
         panel = 0
         while panel < panels:
-            wide = TILE_PANELS if panel + TILE_PANELS <= panels else 1
+            # A tile of one panel waits for its rows, so that four panels are two and two.
+            wide = min(TILE_PANELS, 2 if panels - panel == 4 else panels - panel)
             to, q = panel * stride + at, first
             while q < end:
                 tall = TILE_ROWS if q + TILE_ROWS <= end else 4
