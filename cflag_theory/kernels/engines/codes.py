@@ -138,5 +138,10 @@ def numbers_of(plan: Plan, *, bits: int = 0, single: bool = False) -> Numbers:
         measures_drift="drift2_max" in recorded,
         exact_errors=not recorded.isdisjoint(OF_ERRORS),
         bits=bits,
-        summed=bits > 0 and single and tracked and row.adaptive == algorithms.CONSTANT and not measures_rounds,
+        summed=bits > 0
+        and single
+        and tracked
+        and row.adaptive == algorithms.CONSTANT
+        and row.proximal == 0
+        and not measures_rounds,
     )

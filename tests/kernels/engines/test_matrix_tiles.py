@@ -89,8 +89,8 @@ panel_tile, gradient_tile, panel_sums = tiles.panel_tile, tiles.gradient_tile, t
 def _rows(rows, q, X, Z, S, G):
     dots_4(rows, 1, X, 1, Z, 2)
     dots_8(rows, 3, X, 1, Z, 6)
-    chosen_8(rows, q, 1, 14, 0, 4, X, Z)
-    chosen_4(rows, q, 1, 22, 1, 0, X, Z)
+    chosen_8(rows, q, 1, 14, X, Z)
+    chosen_4(rows, q, 1, 22, X, Z)
     add_4(rows, 3, 5, S, 1, G, 0)
     # Far beyond the rows: what is asked for need not exist.
     add_8(rows, 2, 1 << 20, S, 4, G, 1)
@@ -104,7 +104,7 @@ def _tile(rows, q, height, X, panel, panels, ends, Z, start, stride):
 
 @compiled
 def _slopes(shifts, weights, q, count, Z, S, start, sums):
-    cauchy(shifts, weights, q, count, Z, S, start)
+    cauchy(shifts, weights, q, count, Z, start, S, start)
     panel_sums(weights, q, count, S, start, sums, 1)
 
 

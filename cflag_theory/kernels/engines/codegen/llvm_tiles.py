@@ -51,7 +51,7 @@ def row_dots(count: int) -> Any:
             of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
             of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (at,))
             width = width_of(context, builder, rows, of)
-            _write_dots(context, builder, rows.dtype, width, of_rows, [], of_x, of_z)
+            _write_dots(context, builder, rows.dtype, width, of_rows, of_x, of_z)
 
         return signature(types.void, rows, types.intp, X, types.intp, Z, types.intp), generate
 
@@ -59,37 +59,27 @@ def row_dots(count: int) -> Any:
 
 
 def chosen_dots(count: int) -> Any:
-    """Compile (rows, lists, r, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
+    """Compile (rows, lists, r, k, X, Z): Z[k], ... = the products of X[r] with `count` rows lists[r, k], ..."""
 
-    Those are rows lists[r, k], ...; on the way it asks for as many rows lists[then_r, then_k], ...
-    """
-
-    def dots(context: Any, rows: Any, lists: Any, r: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any) -> Any:
+    def dots(context: Any, rows: Any, lists: Any, r: Any, k: Any, X: Any, Z: Any) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            of, of_lists, r, k, then_r, then_k, x, z = arguments
-
-            def rows_from(replica: Any, place: Any) -> list[Any]:
-                first = pointer(context, builder, lists, of_lists, (replica, place))
-                found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
-                return [pointer(context, builder, rows, of, (q, zero)) for q in found]
-
+            of, of_lists, r, k, x, z = arguments
+            first = pointer(context, builder, lists, of_lists, (r, k))
+            found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
+            of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
             of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (k,))
-            width = width_of(context, builder, rows, of)
-            _write_dots(
-                context, builder, rows.dtype, width, rows_from(r, k), rows_from(then_r, then_k), of_x, of_z
-            )  # fmt: skip
+            _write_dots(context, builder, rows.dtype, width_of(context, builder, rows, of), of_rows, of_x, of_z)
 
-        intp = types.intp
-        return signature(types.void, rows, lists, intp, intp, intp, intp, X, Z), generate
+        return signature(types.void, rows, lists, types.intp, types.intp, X, Z), generate
 
-    return named(dots, ("rows", "lists", "r", "k", "then_r", "then_k", "X", "Z"))
+    return named(dots, ("rows", "lists", "r", "k", "X", "Z"))
 
 
 def _write_dots(
-    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], later: Sequence[Any], of_x: Any, to: Any
+    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any, to: Any
 ) -> None:
-    """Write the products of a vector with each row, and ask for the later rows."""
+    """Write the products of a vector with each row."""
     index, zero = _index(context)
     line = line_of(context, dtype)
     sums = [accumulator(builder, line) for _ in of_rows]
@@ -97,8 +87,6 @@ def _write_dots(
         factor = load(builder, line_at(builder, of_x, offset, line))
         for row, place in zip(of_rows, sums, strict=True):
             add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-        for row in later:
-            prefetch(builder, builder.gep(row, [offset]))
     store_sums(builder, [builder.load(place) for place in sums], to)
 
 
@@ -191,21 +179,23 @@ panel_tile = named(_panel_tile, ("rows", "q", "height", "X", "panel", "panels", 
 
 
 def panel_slopes(kind: int) -> Any:
-    """Compile (shifts, weights, q, count, Z, S, start): z -= shift and S = weight phi'(z) for `count` lines.
+    """Compile (shifts, weights, q, count, Z, start, S, to): z -= shift and S = weight phi'(z) for `count` lines.
 
-    They start at `start` in both, a line being one row in a panel.
+    They start at `start` and at `to`, a line being one row in a panel.
     """
 
-    def slopes(context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, S: Any, start: Any) -> Any:
+    def slopes(
+        context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, start: Any, S: Any, to: Any
+    ) -> Any:
         dtype = shifts.dtype
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
             line = line_of(context, dtype)
-            shift, weight, q, count, z, s, start = arguments
+            shift, weight, q, count, z, start, s, to = arguments
             of_shift = pointer(context, builder, shifts, shift, (q,))
             of_weight = pointer(context, builder, weights, weight, (q,))
-            of_z, of_s = pointer(context, builder, Z, z, (start,)), pointer(context, builder, S, s, (start,))
+            of_z, of_s = pointer(context, builder, Z, z, (start,)), pointer(context, builder, S, s, (to,))
             with cgutils.for_range_slice(builder, zero, count, index(1), index) as (j, _):
                 offset = builder.mul(j, index(lanes(dtype)))
                 place = line_at(builder, of_z, offset, line)
@@ -217,9 +207,9 @@ def panel_slopes(kind: int) -> Any:
                 store(builder, slope.value, line_at(builder, of_s, offset, line))
 
         intp = types.intp
-        return signature(types.void, shifts, weights, intp, intp, Z, S, intp), generate
+        return signature(types.void, shifts, weights, intp, intp, Z, intp, S, intp), generate
 
-    return named(slopes, ("shifts", "weights", "q", "count", "Z", "S", "start"))
+    return named(slopes, ("shifts", "weights", "q", "count", "Z", "start", "S", "to"))
 
 
 def _panel_sums(context: Any, weights: Any, q: Any, count: Any, P: Any, start: Any, sums: Any, at: Any) -> Any:

@@ -206,7 +206,7 @@ def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace)
     if n.summed:
         add_gradients(
             n.potential, current, current.shares, 0, len(current.rows) - 1, w.X, w.panels, n.bits, valued, 0,
-            len(current.rows), w.Z, w.slopes, w.potentials, w.grad_g, w.values,
+            len(current.rows), False, w.Z, w.slopes, w.potentials, w.grad_g, w.values,
         )  # fmt: skip
         for r in range(R):
             w.g[r] = w.values[r]

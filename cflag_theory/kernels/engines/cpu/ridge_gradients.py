@@ -29,8 +29,8 @@ from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
-#: alone, which ask for as many beforehand, and together; and rows.
-NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 48
+#: alone, which ask for as many beforehand, and together; and rows, for both.
+NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
 #: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
 DISTANT = 1 << 21
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
@@ -97,10 +97,10 @@ def _add_alone(rows: Array, first: int, end: int, S: Array, at: int, G: Array, r
 
 @inner
 def _slopes_together(
-    potential: int, rows: Array, shifts: Array, weights: Array, first: int, end: int, X: Array, Z: Array, S: Array,
-    at: int, stride: int,
+    potential: int, rows: Array, shifts: Array, weights: Array, first: int, end: int, X: Array, Z: Array, at: int,
+    stride: int, S: Array, at_slopes: int, stride_of_slopes: int,
 ) -> None:  # fmt: skip
-    """z and weight phi'(z) of rows first to end, a multiple of four later, in all panels X, `stride` apart."""
+    """z and weight phi'(z) of rows first to end, a multiple of four later, in all panels X, a stride apart."""
     panels, columns, size = X.shape
     for k in range(0, columns, DEPTH):
         stop = min(columns, k + DEPTH)
@@ -108,15 +108,18 @@ def _slopes_together(
         while panel < panels:
             # A tile of one panel waits for its rows, so that four panels are two and two.
             wide = min(TILE_PANELS, 2 if panels - panel == 4 else panels - panel)
-            to, q = panel * stride + at, first
+            to, slopes, q = panel * stride + at, panel * stride_of_slopes + at_slopes, first
             while q < end:
                 tall = TILE_ROWS if q + TILE_ROWS <= end else 4
                 panel_tile(rows, q, tall, X, panel, wide, k, stop, Z, to, stride)
                 # Tile by tile, because quotients take long and the products of the next tile do not wait for them.
                 for v in range(wide if stop == columns else 0):
-                    _fill_panel_slopes(potential, shifts, weights, q, tall, Z, S, to + v * stride, size)
+                    _fill_panel_slopes(
+                        potential, shifts, weights, q, tall, Z, to + v * stride, S, slopes + v * stride_of_slopes, size
+                    )
                 q += tall
                 to += tall * size
+                slopes += tall * size
             panel += wide
 
 
@@ -163,18 +166,19 @@ def fill_slopes(potential: int, shifts: Array, weights: Array, q: int, count: in
 
 @inner
 def _fill_panel_slopes(
-    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, start: int, size: int
-) -> None:
+    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, start: int, S: Array, to: int,
+    size: int,
+) -> None:  # fmt: skip
     """The same for the lines of a panel."""
     if potential == CAUCHY:
-        cauchy_slopes(shifts, weights, q, count, Z, S, start)
+        cauchy_slopes(shifts, weights, q, count, Z, start, S, to)
     elif potential == GEMAN_MCCLURE:
-        geman_mcclure_slopes(shifts, weights, q, count, Z, S, start)
+        geman_mcclure_slopes(shifts, weights, q, count, Z, start, S, to)
     else:
         for k in range(count):
-            for to in range(start + k * size, start + (k + 1) * size):
-                Z[to] -= shifts[q + k]
-                S[to] = weights[q + k] * formulas.slope(potential, Z[to])
+            for at in range(k * size, (k + 1) * size):
+                Z[start + at] -= shifts[q + k]
+                S[to + at] = weights[q + k] * formulas.slope(potential, Z[start + at])
 
 
 @inner
@@ -219,26 +223,29 @@ def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array)
 @apart
 def add_gradients(
     potential: int, part: Part, weights: Array, first: int, end: int, X: Array, panels: Array, bits: int,
-    valued: bool, base: int, height: int, Z: Array, S: Array, potentials: Array, G: Array, values: Array,
+    valued: bool, base: int, height: int, keeps_z: bool, Z: Array, S: Array, potentials: Array, G: Array,
+    values: Array,
 ) -> None:  # fmt: skip
     """G[r] += the sum of weight phi'(z) row at X[r] over rows first to end and, with `valued`, values of weight phi(z).
 
-    On the way z and weight phi'(z) of row q go where `place` says for row q - base of `height`. With `bits` X stands in
-    `panels`, too, and values are as many as panels have replicas.
+    On the way z, unless it is not kept, and weight phi'(z) of row q go where `place` says for row q - base of `height`.
+    With `bits` X stands in `panels`, too, and values are as many as panels have replicas.
     """
     R, width = G.shape
     rows, shifts = part.rows, part.shifts
     size, stride = 1 << bits, height << bits
     distant = rows.size > DISTANT
-    near = NEAR_TOGETHER if bits > 0 else NEAR
-    chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
+    near, most = (NEAR_TOGETHER, MOST_ROWS) if bits > 0 else (NEAR, FEW_ROWS)
+    chunk = min(most, max(8, near // width // 8 * 8))
     for q in range(first, end, chunk):
         stop = min(end, q + chunk)
         at = (q - base) << bits
         if bits > 0:
-            _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, S, at, stride)
+            # What is not kept stays near, one chunk in the place of another.
+            to, apart = (at, stride) if keeps_z else (0, chunk << bits)
+            _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, to, apart, S, at, stride)
             for panel in range(len(panels) if valued else 0):
-                _fill_potentials(potential, Z, panel * stride + at, (stop - q) * size, potentials)
+                _fill_potentials(potential, Z, panel * apart + to, (stop - q) * size, potentials)
                 panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
             _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
             continue
@@ -264,8 +271,9 @@ def client_gradients(
     G[:] = 0
     values[:] = 0.0
     add_gradients(
-        potential, part, part.weights, first, end, X, panels, bits, valued, base, height, Z, S, potentials, G, values
-    )
+        potential, part, part.weights, first, end, X, panels, bits, valued, base, height, True, Z, S, potentials, G,
+        values,
+    )  # fmt: skip
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
     for r in range(len(G)):
         values[r] *= one
@@ -288,17 +296,12 @@ def kept_gradients(
     rows, shifts = part.rows, part.shifts
     for r in range(len(X)):
         share, first, count = X.dtype.type(factors[r, i]), begin[r, i], counts[r, i]
-        total, end = 0.0, first + ((count + 3) >> 2 << 2)
-        # On the way the rows of the next products are asked for, or the first ones of the next replica.
-        then, k = min(r + 1, len(X) - 1), first
-        while k + 8 < end:
-            dots_of_8_chosen(rows, chosen, r, k, r, min(k + 8, end - 8), X, Z)
-            k += 8
-        if k + 8 == end:
-            dots_of_8_chosen(rows, chosen, r, k, then, begin[then, i], X, Z)
+        total, k, end = 0.0, first, first + ((count + 3) >> 2 << 2)
+        while k + 8 <= end:
+            dots_of_8_chosen(rows, chosen, r, k, X, Z)
             k += 8
         if k < end:
-            dots_of_4_chosen(rows, chosen, r, k, then, begin[then, i], X, Z)
+            dots_of_4_chosen(rows, chosen, r, k, X, Z)
         for k in range(first, end):
             Z[k] -= shifts[chosen[r, k]]
             S[k] = share * weights[r, k]
@@ -306,13 +309,7 @@ def kept_gradients(
         if valued:
             for k in range(first, first + count):
                 total += weights[r, k] * formulas.potential(potential, Z[k])
-        add_chosen(rows, chosen, r, first, end, S, G)
+        for k in range(first, end, 4):
+            a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]
+            add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
         values[r] += factors[r, i] * total
-
-
-@inner
-def add_chosen(rows: Array, chosen: Ints, r: int, first: int, end: int, S: Array, G: Array) -> None:
-    """G[r] += the sum of S[k] times row chosen[r, k] for k from first to end, a multiple of four later."""
-    for k in range(first, end, 4):
-        a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]
-        add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])

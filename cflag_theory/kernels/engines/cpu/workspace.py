@@ -32,8 +32,8 @@ class Workspace(NamedTuple):
     clients: Array
     #: (panels or 0, d, lanes): X, where replicas go together: its columns as lines.
     panels: Array
-    #: (R * rows,): Of the current rows, where `ridge_gradients.place` says; of one client's past rows past_Z,
-    #: past_slopes.
+    #: (R * rows,): Of the current rows, where `ridge_gradients.place` says, or Z of a chunk of them where no step reads
+    #: it; of one client's past rows past_Z, past_slopes.
     Z: Array
     slopes: Array
     past_Z: Array
@@ -105,7 +105,7 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
     workspace = Workspace(
         **_views(
             dtype, X=every, grad_f=every, grad_g=every, grad_memory=every, b=every, S=every, step=every,
-            displacement=every, clients=(0 if n.summed else N, R, width), panels=(own, n.dimension, size), Z=(numbers * rows,),
+            displacement=every, clients=(0 if n.summed else N, R, width), panels=(own, n.dimension, size), Z=(own * at_once if n.summed else numbers * rows,),
             slopes=(numbers * rows,), past_Z=(max(numbers * widest, past),), past_slopes=(max(numbers * widest, past),),
             potentials=(at_once,), coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted,
             u=adapted, control=(controlled, N, width), control_mean=(controlled, width),
