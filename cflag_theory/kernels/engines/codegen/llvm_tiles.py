@@ -76,9 +76,7 @@ def chosen_dots(count: int) -> Any:
     return named(dots, ("rows", "lists", "r", "k", "X", "Z"))
 
 
-def _write_dots(
-    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any, to: Any
-) -> None:
+def _write_dots(context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any, to: Any) -> None:
     """Write the products of a vector with each row."""
     index, zero = _index(context)
     line = line_of(context, dtype)
@@ -172,8 +170,8 @@ def _panel_tile(
 
 
 #: (rows, q, height, X, panel, panels, first, end, Z, start, stride): products of rows over the columns first, ...,
-#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS at most. Row q + j in panel + v goes to the line of Z
-#: that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
+#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS at most. Row q + j in panel + v goes to the
+#: line of Z that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
 #: X (panels, columns, lanes) holds the columns of a panel as lines.
 panel_tile = named(_panel_tile, ("rows", "q", "height", "X", "panel", "panels", "first", "end", "Z", "start", "stride"))
 
@@ -184,9 +182,7 @@ def panel_slopes(kind: int) -> Any:
     They start at `start` and at `to`, a line being one row in a panel.
     """
 
-    def slopes(
-        context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, start: Any, S: Any, to: Any
-    ) -> Any:
+    def slopes(context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, start: Any, S: Any, to: Any) -> Any:
         dtype = shifts.dtype
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:

@@ -65,13 +65,12 @@ def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspa
             if len(past.offsets) > 0:
                 for c in range(width):
                     w.memory_offset[r, c] += share * past.offsets[j, c]
-        w.kept_begin[r, i], w.kept[r, i] = begin, 0
-        if (i + 1) % joined == 0 or i + 1 == N:
-            w.kept[r, i] = length - begin
-            while length % 4 > 0:
-                w.kept_rows[r, length], w.kept_weights[r, length] = len(past.rows) - 1, 0
-                length += 1
-            begin = length
+        ends = (i + 1) % joined == 0 or i + 1 == N
+        while ends and length % 4 > 0:
+            w.kept_rows[r, length], w.kept_weights[r, length] = len(past.rows) - 1, 0
+            length += 1
+        w.kept_begin[r, i], w.kept_end[r, i] = begin, length if ends else begin
+        begin = w.kept_end[r, i]
 
 
 @apart
@@ -144,7 +143,7 @@ def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: 
             _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
         if subset:
             kept_gradients(
-                n.potential, past, i, w.kept_rows, w.kept_begin, w.kept, w.kept_weights, w.kept_share, valued,
+                n.potential, past, i, w.kept_rows, w.kept_begin, w.kept_end, w.kept_weights, w.kept_share, valued,
                 w.past_Z, w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
     if subset and len(past.offsets) > 0:

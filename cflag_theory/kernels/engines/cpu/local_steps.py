@@ -24,7 +24,6 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Write,
     Written,
     add_multiple,
-    ask_for_number,
     copy,
     fold_lines,
     sweep,
@@ -261,9 +260,6 @@ def delayed_steps(
             following = orders[drawn[g] + following_at]
             later = orders[drawn[g] + later_at]
             row[g] = following
-            if not summed:
-                ask_for_number(Z, base[g] + (later << bits))
-            ask_for_number(S, base[g] + (later << bits))
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
 
 

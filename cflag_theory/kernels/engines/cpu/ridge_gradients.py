@@ -7,8 +7,6 @@ as a line has numbers, a panel; `bits` says how many, as a power of two, and is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cflag_theory.kernels import formulas
@@ -20,7 +18,6 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Summed,
     Write,
     Written,
-    ask_for_lines,
     scale,
     sweep,
 )
@@ -31,8 +28,6 @@ CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
 #: alone, which ask for as many beforehand, and together; and rows, for both.
 NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
-#: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
-DISTANT = 1 << 21
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -124,10 +119,8 @@ def _slopes_together(
 
 
 @inner
-def _add_together(
-    rows: Array, first: int, count: int, later: int, S: Array, at: int, stride: int, size: int, G: Array
-) -> None:
-    """G[r] += the sum of S row over `count` rows, for all replicas; on the way it asks for the `later` rows after."""
+def _add_together(rows: Array, first: int, count: int, S: Array, at: int, stride: int, size: int, G: Array) -> None:
+    """G[r] += the sum of S row over `count` rows, for all replicas."""
     R, width = G.shape
     column = 0
     while column < width:
@@ -138,8 +131,6 @@ def _add_together(
         while r < R:
             many = 4 if r + 4 <= R else 1
             start = (r // size) * stride + at + r % size
-            for q in range(first + count + later * r // R, first + count + later * (r + many) // R):
-                ask_for_lines(rows, q, column, lines)
             gradient_tile(rows, first, count, column, lines, S, start, G, r, many)
             r += many
         column += lines * size
@@ -234,7 +225,6 @@ def add_gradients(
     R, width = G.shape
     rows, shifts = part.rows, part.shifts
     size, stride = 1 << bits, height << bits
-    distant = rows.size > DISTANT
     near, most = (NEAR_TOGETHER, MOST_ROWS) if bits > 0 else (NEAR, FEW_ROWS)
     chunk = min(most, max(8, near // width // 8 * 8))
     for q in range(first, end, chunk):
@@ -247,7 +237,7 @@ def add_gradients(
             for panel in range(len(panels) if valued else 0):
                 _fill_potentials(potential, Z, panel * apart + to, (stop - q) * size, potentials)
                 panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
-            _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
+            _add_together(rows, q, stop - q, S, at, stride, size, G)
             continue
         for r in range(R):
             start = r * height + at
@@ -285,18 +275,18 @@ def client_gradients(
 
 @apart
 def kept_gradients(
-    potential: int, part: Part, i: int, chosen: Ints, begin: Ints, counts: Ints, weights: Array, factors: Array,
+    potential: int, part: Part, i: int, chosen: Ints, begin: Ints, ends: Ints, weights: Array, factors: Array,
     valued: bool, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
     """G[r] += factors[r, i] times the sum of weight phi'(z) row over a list, and values with phi(z).
 
-    The list is chosen[r, begin[r, i] : begin[r, i] + counts[r, i]], filled up to fours, with its weights[r]; Z and S
-    are scratch for as many numbers as chosen[r] has.
+    The list is chosen[r, begin[r, i] : ends[r, i]], a multiple of four, with its weights[r]; Z and S are scratch for as
+    many numbers as chosen[r] has.
     """
     rows, shifts = part.rows, part.shifts
     for r in range(len(X)):
-        share, first, count = X.dtype.type(factors[r, i]), begin[r, i], counts[r, i]
-        total, k, end = 0.0, first, first + ((count + 3) >> 2 << 2)
+        share, first, end = X.dtype.type(factors[r, i]), begin[r, i], ends[r, i]
+        total, k = 0.0, first
         while k + 8 <= end:
             dots_of_8_chosen(rows, chosen, r, k, X, Z)
             k += 8
@@ -307,7 +297,7 @@ def kept_gradients(
             S[k] = share * weights[r, k]
         _multiply_slopes(potential, first, end, Z, S)
         if valued:
-            for k in range(first, first + count):
+            for k in range(first, end):
                 total += weights[r, k] * formulas.potential(potential, Z[k])
         for k in range(first, end, 4):
             a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]

@@ -59,10 +59,10 @@ class Workspace(NamedTuple):
     control: Array
     control_mean: Array
     control_change: Array
-    #: (R, N), (R, N), (R, N), (R, most), (R, most): Of a memory of some components: where a client's list begins, its
-    #: length and its factor; and the rows of all lists, each filled up to a multiple of four, with their weights.
+    #: (R, N), (R, N), (R, N), (R, most), (R, most): Of a memory of some components: where a client's list begins and
+    #: ends, and its factor; and the rows of all lists, each filled up to a multiple of four, with their weights.
     kept_begin: Ints
-    kept: Ints
+    kept_end: Ints
     kept_share: Array
     kept_rows: Ints
     kept_weights: Array
@@ -105,18 +105,19 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
     workspace = Workspace(
         **_views(
             dtype, X=every, grad_f=every, grad_g=every, grad_memory=every, b=every, S=every, step=every,
-            displacement=every, clients=(0 if n.summed else N, R, width), panels=(own, n.dimension, size), Z=(own * at_once if n.summed else numbers * rows,),
-            slopes=(numbers * rows,), past_Z=(max(numbers * widest, past),), past_slopes=(max(numbers * widest, past),),
-            potentials=(at_once,), coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted,
-            u=adapted, control=(controlled, N, width), control_mean=(controlled, width),
-            control_change=(controlled, width), kept_means=chosen, kept_weights=(lists, past), memory_offset=chosen,
+            displacement=every, clients=(0 if n.summed else N, R, width), panels=(own, n.dimension, size),
+            Z=(own * at_once if n.summed else numbers * rows,), slopes=(numbers * rows,),
+            past_Z=(max(numbers * widest, past),), past_slopes=(max(numbers * widest, past),), potentials=(at_once,),
+            coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted, u=adapted,
+            control=(controlled, N, width), control_mean=(controlled, width), control_change=(controlled, width),
+            kept_means=chosen, kept_weights=(lists, past), memory_offset=chosen,
         ),
         **_views(
             np.float64, f=(R,), f_memory=(R,), g=(R,), values=(numbers,), products=(R, N), kept_share=(lists, N),
             state=(STATES,), measured=(ROUNDS,), alphas=(R,),
         ),
         **_views(
-            np.int64, kept_begin=(lists, N), kept=(lists, N), kept_rows=(lists, past), signs=(R,), alive=(R,),
+            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past), signs=(R,), alive=(R,),
             order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
         ),
         orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
