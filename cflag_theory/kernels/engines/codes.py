@@ -100,7 +100,11 @@ def numbers_of(plan: Plan, *, bits: int = 0, single: bool = False) -> Numbers:
     """The plan's numbers, `exact_errors` as in the rounds in which errors of estimates are measured."""
     row, memory, recorded = plan.row, plan.memory, frozenset(plan.recorded)
     measures_rounds = not recorded <= OF_PAST - {"B"} | OF_CURRENT | {"grad_memory2"}
-    tracked = row.estimator == algorithms.DELAYED and row.correction == algorithms.TRACKING
+    alike = (row.estimator, row.correction, row.adaptive) == (
+        algorithms.DELAYED,
+        algorithms.TRACKING,
+        algorithms.CONSTANT,
+    )
     return Numbers(
         seed=plan.seed,
         first_replica=plan.first_replica,
@@ -138,10 +142,5 @@ def numbers_of(plan: Plan, *, bits: int = 0, single: bool = False) -> Numbers:
         measures_drift="drift2_max" in recorded,
         exact_errors=not recorded.isdisjoint(OF_ERRORS),
         bits=bits,
-        summed=bits > 0
-        and single
-        and tracked
-        and row.adaptive == algorithms.CONSTANT
-        and row.proximal == 0
-        and not measures_rounds,
+        summed=bits > 0 and single and alike and row.proximal == 0 and not measures_rounds,
     )

@@ -262,8 +262,7 @@ def seen(problem: Problem, *, latest: bool = False) -> Seen | None:
 
 def digest(problem: Problem, known: Seen | None = None) -> str:
     """A hash of all arrays of a problem: whether a replay starts from the same numbers; `known` is what `seen` says."""
-    found = known or seen(problem)
-    hashed = cast(Seen, found).hashed.copy()
+    hashed = cast(Seen, known or seen(problem)).hashed.copy()
     for part in (problem.past, problem.current):
         if part.functions is not None:
             hashed.update(part.functions.identity.encode())

@@ -217,7 +217,7 @@ def test_refusals(changes, error, message):
 @pytest.mark.parametrize("weights", ["equal", "one is zero"])
 @pytest.mark.parametrize("row", ["c_flag", "c_flag_printed", "fedtrack"])
 def test_sums_over_clients_are_those_of_the_reference(row, weights):
-    """Where nothing is recorded in a round, no client's gradient is made; in thirty steps of thirteen rows some come back."""
+    """Where nothing is recorded in a round, no client's gradient is made; some of 13 rows come back in 30 steps."""
     problem = random_glm(clients=4, components=13, dimension=19)
     if weights == "one is zero":
         problem = dataclasses.replace(problem, p=np.array([0.5, 0.0, 0.3, 0.2]))
