@@ -23,7 +23,7 @@ from cflag_theory.kernels.engines.cpu.coordinate_gradients import (
     weighted_value,
 )
 from cflag_theory.kernels.engines.cpu.layout import Padded
-from cflag_theory.kernels.engines.cpu.ridge_gradients import add_gradients, client_gradients, kept_gradients
+from cflag_theory.kernels.engines.cpu.ridge_gradients import EVERY, client_gradients, kept_gradients
 from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
@@ -198,14 +198,13 @@ def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace)
     current = s.current
     w.grad_g[:] = 0
     w.g[:] = 0.0
-    w.values[:] = 0.0
     if len(s.basis) > 0:
         for r in range(R):
             fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.coordinate_slopes, r)
     if n.summed:
-        add_gradients(
-            n.potential, current, current.shares, 0, len(current.rows) - 1, w.X, w.panels, n.bits, valued, 0,
-            len(current.rows), False, w.Z, w.slopes, w.potentials, w.grad_g, w.values,
+        client_gradients(
+            n.potential, current, EVERY, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
+            w.potentials, w.grad_g, w.values,
         )  # fmt: skip
         for r in range(R):
             w.g[r] = w.values[r]

@@ -28,6 +28,8 @@ CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
 #: alone, which ask for as many beforehand, and together; and rows, for both.
 NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
+#: In place of a client: all of them, in shares.
+EVERY = -1
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -212,18 +214,22 @@ def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array)
 
 
 @apart
-def add_gradients(
-    potential: int, part: Part, weights: Array, first: int, end: int, X: Array, panels: Array, bits: int,
-    valued: bool, base: int, height: int, keeps_z: bool, Z: Array, S: Array, potentials: Array, G: Array,
-    values: Array,
+def client_gradients(
+    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
+    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
-    """G[r] += the sum of weight phi'(z) row at X[r] over rows first to end and, with `valued`, values of weight phi(z).
+    """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
 
-    On the way z, unless it is not kept, and weight phi'(z) of row q go where `place` says for row q - base of `height`.
-    With `bits` X stands in `panels`, too, and values are as many as panels have replicas.
+    For `EVERY` client the means of all in the weights p, of rows without offsets. On the way z, unless it is for every
+    client, and weight phi'(z) of row q go where `place` says for row q - base of `height`. With `bits` X stands in
+    `panels`, too, and values are as many as panels have replicas.
     """
     R, width = G.shape
-    rows, shifts = part.rows, part.shifts
+    rows, shifts, whole = part.rows, part.shifts, i == EVERY
+    weights = part.shares if whole else part.weights
+    first, end = (0, len(rows) - 1) if whole else (part.client_rows[i], part.client_rows[i + 1])
+    G[:] = 0
+    values[:] = 0.0
     size, stride = 1 << bits, height << bits
     near, most = (NEAR_TOGETHER, MOST_ROWS) if bits > 0 else (NEAR, FEW_ROWS)
     chunk = min(most, max(8, near // width // 8 * 8))
@@ -232,7 +238,7 @@ def add_gradients(
         at = (q - base) << bits
         if bits > 0:
             # What is not kept stays near, one chunk in the place of another.
-            to, apart = (at, stride) if keeps_z else (0, chunk << bits)
+            to, apart = (0, chunk << bits) if whole else (at, stride)
             _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, to, apart, S, at, stride)
             for panel in range(len(panels) if valued else 0):
                 _fill_potentials(potential, Z, panel * apart + to, (stop - q) * size, potentials)
@@ -246,26 +252,10 @@ def add_gradients(
             if valued:
                 values[r] += sum_values(potential, weights, q, stop - q, Z, start)
             _add_alone(rows, q, stop, S, start, G, r)
-
-
-@inner
-def client_gradients(
-    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
-    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
-) -> None:  # fmt: skip
-    """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
-
-    On the way z and slopes go where `add_gradients` says.
-    """
-    first, end = part.client_rows[i], part.client_rows[i + 1]
-    G[:] = 0
-    values[:] = 0.0
-    add_gradients(
-        potential, part, part.weights, first, end, X, panels, bits, valued, base, height, True, Z, S, potentials, G,
-        values,
-    )  # fmt: skip
+    if whole:
+        return
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
-    for r in range(len(G)):
+    for r in range(R):
         values[r] *= one
         if len(part.offsets) > 0:
             values[r] += _complete(part.mean_offsets, i, X, r, G, r, one)
