@@ -89,26 +89,55 @@ def taking(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
         places, further, others, keywords = _asked(function)
-        for (name, hint), value in zip(itertools.chain(places, itertools.repeat(further)), args, strict=False):
-            require(name, value, hint)
+        for asked, value in zip(itertools.chain(places, itertools.repeat(further)), args, strict=False):
+            if not asked.surely(value):
+                require(asked.name, value, asked.hint)
         for name, value in named.items():
             # A parameter without a name of its own leaves it to the others.
-            require(name, value, keywords.get(name, others))
+            asked = keywords.get(name, others)
+            if not asked.surely(value):
+                require(name, value, asked.hint)
         return function(*args, **named)
 
     return typing.cast(Function, checked)
 
 
+class _Asked(NamedTuple):
+    """A parameter: its name, its annotation, and a quick test that nothing else passes."""
+
+    name: str
+    hint: Any
+    surely: Callable[[Any], bool]
+
+
 @functools.cache
-def _asked(function: Any) -> tuple[list[tuple[str, Any]], tuple[str, Any], Any, dict[str, Any]]:
-    """Names and annotations by place, what further places have, what further names have, and annotations by name."""
+def _asked(function: Any) -> tuple[list[_Asked], _Asked, _Asked, dict[str, _Asked]]:
+    """What is asked by place, of further places, of further names, and by name."""
     hints = hints_of(function)
-    kinds: dict[str, list[tuple[str, Any]]] = collections.defaultdict(list)
+    kinds: dict[str, list[_Asked]] = collections.defaultdict(list)
     for one in inspect.signature(function).parameters.values():
-        kinds[one.kind.name].append((one.name, hints.get(one.name, Any)))
+        hint = hints.get(one.name, Any)
+        kinds[one.kind.name].append(_Asked(one.name, hint, _quick(hint)))
     named_too = kinds["POSITIONAL_OR_KEYWORD"]
-    (further,), ((_, others),) = (kinds[kind] or [("", Any)] for kind in ("VAR_POSITIONAL", "VAR_KEYWORD"))
-    return kinds["POSITIONAL_ONLY"] + named_too, further, others, dict(named_too + kinds["KEYWORD_ONLY"])
+    anything = [_Asked("", Any, _quick(Any))]
+    (further,), (others,) = (kinds[kind] or anything for kind in ("VAR_POSITIONAL", "VAR_KEYWORD"))
+    by_name = {one.name: one for one in named_too + kinds["KEYWORD_ONLY"]}
+    return kinds["POSITIONAL_ONLY"] + named_too, further, others, by_name
+
+
+def _quick(hint: Any) -> Callable[[Any], bool]:
+    """A test of values that holds for none but those that the annotation allows, and for most of those."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object:
+        return lambda value: True
+    if origin is Annotated:
+        return typing.cast(Callable[[Any], bool], hint.__metadata__[0].fits)
+    if origin in (typing.Union, types.UnionType) and not _is_array_like(inner):
+        tests = [_quick(kind) for kind in inner]
+        return lambda value: any(test(value) for test in tests)
+    if isinstance(hint, type) and origin is None and not typing.is_typeddict(hint):
+        return lambda value: _is(value, hint)
+    return lambda value: value is None and type(None) in inner
 
 
 def hints_of(function: Any) -> dict[str, Any]:
@@ -119,14 +148,15 @@ def hints_of(function: Any) -> dict[str, Any]:
 def require_fields(record: Any) -> None:
     """Raise `InvalidInput` if a field of a dataclass is not what its annotation says."""
     kind: Any = type(record)
-    for name, hint in _fields(kind).items():
-        require(name, getattr(record, name), hint)
+    for asked in _fields(kind):
+        if not asked.surely(getattr(record, asked.name)):
+            require(asked.name, getattr(record, asked.name), asked.hint)
 
 
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
+def _fields(kind: type) -> list[_Asked]:
     hints = hints_of(kind)
-    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    return [_Asked(one.name, hints[one.name], _quick(hints[one.name])) for one in dataclasses.fields(kind)]
 
 
 def require(name: str, value: Any, hint: Any) -> None:
@@ -240,6 +270,8 @@ def _is_table(kind: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
+    if type(value) is float or (type(value) is int and value.bit_length() < sys.float_info.max_exp):
+        return True
     if not isinstance(value, bool) and isinstance(value, Rational):
         long = max(int(value.numerator).bit_length(), int(value.denominator).bit_length())
         return long < _MOST_BITS and abs(Fraction(value)) <= sys.float_info.max

@@ -201,7 +201,7 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
     for field in overrides:
         if field not in known:
             raise UnknownName(f"an algorithm has no field {field!r}: override one of {', '.join(known)}")
-    return replace(ALGORITHMS[name], **overrides)
+    return replace(ALGORITHMS[name], **overrides) if overrides else ALGORITHMS[name]
 
 
 def row_as_dict(row: Algorithm) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory
 from cflag_theory.kernels.numbers import Array, Ints
-from cflag_theory.kernels.problems.problem import Problem, digest
+from cflag_theory.kernels.problems.problem import Problem, Seen, digest
 from cflag_theory.kernels.trace.trace import PER_CLIENT, ROUND, STATE
 from cflag_theory.sizes import require_room
 
@@ -75,6 +75,7 @@ class Plan:
     engine: str = COMPILED
     threads: int | None = None
     orders: Ints | None = None
+    known: Seen | None = None
 
     @property
     def loop(self) -> str:
@@ -101,7 +102,7 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """A hash of the problem's arrays."""
-        return digest(self.problem)
+        return digest(self.problem, self.known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ from cflag_theory.kernels.plan import (
     empty_outputs,
     require_fit,
 )
-from cflag_theory.kernels.problems.problem import Problem, digest
+from cflag_theory.kernels.problems.problem import Problem, Seen, digest, seen
 from cflag_theory.kernels.problems.validation import run_number, validate
 from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
 from cflag_theory.kernels.trace.trace import Trace
@@ -159,11 +159,12 @@ def simulate(
         from cflag_theory.kernels.engines.cuda import run as cuda
 
         cuda.require_gpu()
-    _check_problem(problem)
+    known = seen(problem, latest=True)
+    _check_problem(problem, known)
     _check_memory(problem, row, memory)
     if memory is not None and memory.kind == GIVEN:
         # The engines then find what is kept where they look for classes.
-        problem = replace(problem, labels=marks(problem, memory))
+        problem, known = replace(problem, labels=marks(problem, memory)), None
 
     exact, clients, level = problem.exact, problem.clients, DIAGNOSTICS.index(diagnostics)
     chosen = clients if participants is None else int(participants)
@@ -199,6 +200,7 @@ def simulate(
         iterates=iterates,
         engine=engine,
         threads=None if threads is None else int(threads),
+        known=known,
     )
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
@@ -288,8 +290,8 @@ def _run(plan: Plan, out: Outputs) -> None:
         cpu.run(plan, out)
 
 
-def _check_problem(problem: Problem) -> None:
-    validate(problem)
+def _check_problem(problem: Problem, known: Seen | None) -> None:
+    validate(problem, known)
     if problem.exact:
         _require_fractions(problem)
     if problem.clients >= MAX_CLIENTS:

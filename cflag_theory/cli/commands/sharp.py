@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, Option, echo
 
 from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput
@@ -203,8 +203,8 @@ def _worst_case(
     _show(found, details=details, out=out, kept=kept, format=format, rest=rest, beside=beside)
     if out is not None and (text := found.page()):
         write_text(out / "worst_case.page", text)
-        if format is not Format.json:
-            typer.echo(f"proof: {out / 'worst_case.page'}, which cflag verify decides anew.")
+        if format is not shell.Format.json:
+            echo(f"proof: {out / 'worst_case.page'}, which cflag verify decides anew.")
 
 
 def check_worst_case(file: Path, *, details: bool, format: shell.Format) -> None:

@@ -56,6 +56,8 @@ class Numbers(NamedTuple):
         Whether anything is recorded over a round, ||x_k - x_t||^2, and errors of estimates.
     bits : int
         Replicas that share a cache line, as a power of two; zero where every replica goes alone.
+    summed : bool
+        Whether nothing but sums over the clients is asked for, where all of them start along grad g; see `Part.shares`.
     """
 
     seed: int
@@ -91,11 +93,18 @@ class Numbers(NamedTuple):
     measures_drift: bool
     exact_errors: bool
     bits: int
+    summed: bool
 
 
-def numbers_of(plan: Plan, *, bits: int = 0) -> Numbers:
+def numbers_of(plan: Plan, *, bits: int = 0, single: bool = False) -> Numbers:
     """The plan's numbers, `exact_errors` as in the rounds in which errors of estimates are measured."""
     row, memory, recorded = plan.row, plan.memory, frozenset(plan.recorded)
+    measures_rounds = not recorded <= OF_PAST - {"B"} | OF_CURRENT | {"grad_memory2"}
+    alike = (row.estimator, row.correction, row.adaptive) == (
+        algorithms.DELAYED,
+        algorithms.TRACKING,
+        algorithms.CONSTANT,
+    )
     return Numbers(
         seed=plan.seed,
         first_replica=plan.first_replica,
@@ -129,8 +138,9 @@ def numbers_of(plan: Plan, *, bits: int = 0) -> Numbers:
         uses_memory=memory is not None and (row.memory or not recorded.isdisjoint(OF_MEMORY)),
         wants_past=not recorded.isdisjoint(OF_PAST),
         wants_values=not recorded.isdisjoint(OF_VALUES),
-        measures_rounds=not recorded <= OF_PAST - {"B"} | OF_CURRENT | {"grad_memory2"},
+        measures_rounds=measures_rounds,
         measures_drift="drift2_max" in recorded,
         exact_errors=not recorded.isdisjoint(OF_ERRORS),
         bits=bits,
+        summed=bits > 0 and single and alike and row.proximal == 0 and not measures_rounds,
     )

@@ -20,7 +20,7 @@ from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
 from cflag_theory.kernels.own import potentials
-from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem
+from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem, Seen
 from cflag_theory.public import quoted
 
 
@@ -199,8 +199,19 @@ def client_weights(p: ArrayLike | None, past: Components, current: Components, *
     return np.array([Fraction(n, sum(counts)) if exact else n / sum(counts) for n in counts])
 
 
-def validate(problem: Problem) -> Problem:
-    """Return `problem` if its parts agree."""
+def validate(problem: Problem, known: Seen | None = None) -> Problem:
+    """Return `problem` if its parts agree; arrays that are `known` are tested once."""
+    facts = problem.family, problem.potential, potentials.OWN.get(problem.potential)
+    if known is None or facts not in known.passed:
+        _validate_arrays(problem)
+        if known is not None:
+            known.passed.add(facts)
+    _validate_constants(problem.constants)
+    _validate_evolution(problem)
+    return problem
+
+
+def _validate_arrays(problem: Problem) -> None:
     N, d = problem.clients, problem.dimension
     own = potentials.OWN.get(problem.potential)
     if own is None and problem.potential not in formulas.POTENTIALS.values():
@@ -236,9 +247,6 @@ def validate(problem: Problem) -> Problem:
             f"labels have shape {problem.labels.shape} and the past task has {components} components: "
             "give each component one class 0, 1, ..."
         )
-    _validate_constants(problem.constants)
-    _validate_evolution(problem)
-    return problem
 
 
 def _validate_layout(task: str, part: Components, N: int, d: int) -> None:

@@ -261,29 +261,3 @@ def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
 
 #: (lines, sums): the sums of the first GROUP lines.
 fold_lines = named(_fold_lines, ("lines", "sums"))
-
-
-def _ask_for_lines(context: Any, rows: Any, q: Any, first: Any, count: Any) -> Any:
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        of, q, first, count = arguments
-        start, size = pointer(context, builder, rows, of, (q, first)), count.type(lanes(rows.dtype))
-        zero, end = count.type(0), builder.mul(count, size)
-        with cgutils.for_range_slice(builder, zero, end, size, count.type) as (offset, _):
-            prefetch(builder, builder.gep(start, [offset]))
-
-    return signature(types.void, rows, types.intp, types.intp, types.intp), generate
-
-
-#: (rows, q, first, count): bring `count` lines of row q near, from column `first` on.
-ask_for_lines = named(_ask_for_lines, ("rows", "q", "first", "count"))
-
-
-def _ask_for_number(context: Any, numbers: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        prefetch(builder, pointer(context, builder, numbers, arguments[0], (arguments[1],)))
-
-    return signature(types.void, numbers, at), generate
-
-
-#: (numbers, at): bring numbers[at] near.
-ask_for_number = named(_ask_for_number, ("numbers", "at"))

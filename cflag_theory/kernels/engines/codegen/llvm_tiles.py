@@ -38,7 +38,7 @@ _config: Any = config
 #: What machine code may use, as Numba decides.
 FEATURES: str = get_host_cpu_features() if _config.CPU_FEATURES is None else _config.CPU_FEATURES
 #: Rows and panels of a tile of z, and lines of columns of a tile of gradients: for 32 registers of a line, or for less.
-ROWS, PANELS, COLUMNS = (8, 2, 4) if "+avx512f" in FEATURES.split(",") else (4, 1, 1)
+ROWS, PANELS, COLUMNS = (8, 3, 4) if "+avx512f" in FEATURES.split(",") else (4, 1, 1)
 
 
 def row_dots(count: int) -> Any:
@@ -51,7 +51,7 @@ def row_dots(count: int) -> Any:
             of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
             of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (at,))
             width = width_of(context, builder, rows, of)
-            _write_dots(context, builder, rows.dtype, width, of_rows, [], of_x, of_z)
+            _write_dots(context, builder, rows.dtype, width, of_rows, of_x, of_z)
 
         return signature(types.void, rows, types.intp, X, types.intp, Z, types.intp), generate
 
@@ -59,39 +59,25 @@ def row_dots(count: int) -> Any:
 
 
 def chosen_dots(count: int) -> Any:
-    """Compile (rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
+    """Compile (rows, lists, r, k, X, Z): Z[k], ... = the products of X[r] with `count` rows lists[r, k], ..."""
 
-    Those are rows lists[r, i, k], ...; on the way it asks for as many rows lists[then_r, i, then_k], ...
-    """
-
-    def dots(
-        context: Any, rows: Any, lists: Any, r: Any, i: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any
-    ) -> Any:
+    def dots(context: Any, rows: Any, lists: Any, r: Any, k: Any, X: Any, Z: Any) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            of, of_lists, r, i, k, then_r, then_k, x, z = arguments
-
-            def rows_from(replica: Any, place: Any) -> list[Any]:
-                first = pointer(context, builder, lists, of_lists, (replica, i, place))
-                found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
-                return [pointer(context, builder, rows, of, (q, zero)) for q in found]
-
+            of, of_lists, r, k, x, z = arguments
+            first = pointer(context, builder, lists, of_lists, (r, k))
+            found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
+            of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
             of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (k,))
-            width = width_of(context, builder, rows, of)
-            _write_dots(
-                context, builder, rows.dtype, width, rows_from(r, k), rows_from(then_r, then_k), of_x, of_z
-            )  # fmt: skip
+            _write_dots(context, builder, rows.dtype, width_of(context, builder, rows, of), of_rows, of_x, of_z)
 
-        intp = types.intp
-        return signature(types.void, rows, lists, intp, intp, intp, intp, intp, X, Z), generate
+        return signature(types.void, rows, lists, types.intp, types.intp, X, Z), generate
 
-    return named(dots, ("rows", "lists", "r", "i", "k", "then_r", "then_k", "X", "Z"))
+    return named(dots, ("rows", "lists", "r", "k", "X", "Z"))
 
 
-def _write_dots(
-    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], later: Sequence[Any], of_x: Any, to: Any
-) -> None:
-    """Write the products of a vector with each row, and ask for the later rows."""
+def _write_dots(context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any, to: Any) -> None:
+    """Write the products of a vector with each row."""
     index, zero = _index(context)
     line = line_of(context, dtype)
     sums = [accumulator(builder, line) for _ in of_rows]
@@ -99,8 +85,6 @@ def _write_dots(
         factor = load(builder, line_at(builder, of_x, offset, line))
         for row, place in zip(of_rows, sums, strict=True):
             add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-        for row in later:
-            prefetch(builder, builder.gep(row, [offset]))
     store_sums(builder, [builder.load(place) for place in sums], to)
 
 
@@ -179,35 +163,35 @@ def _panel_tile(
             for place, found in sums.items():
                 store(builder, builder.load(found), to[place])
 
-        _choose(builder, (height, panels), product({ROWS, 4}, {PANELS, 1}), tile)
+        _choose(builder, (height, panels), product({ROWS, 4}, range(1, PANELS + 1)), tile)
 
     intp = types.intp
     return signature(types.void, rows, intp, intp, X, intp, intp, intp, intp, Z, intp, intp), generate
 
 
 #: (rows, q, height, X, panel, panels, first, end, Z, start, stride): products of rows over the columns first, ...,
-#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS or 1. Row q + j in panel + v goes to the line of Z
-#: that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
+#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS at most. Row q + j in panel + v goes to the
+#: line of Z that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
 #: X (panels, columns, lanes) holds the columns of a panel as lines.
 panel_tile = named(_panel_tile, ("rows", "q", "height", "X", "panel", "panels", "first", "end", "Z", "start", "stride"))
 
 
 def panel_slopes(kind: int) -> Any:
-    """Compile (shifts, weights, q, count, Z, S, start): z -= shift and S = weight phi'(z) for `count` lines.
+    """Compile (shifts, weights, q, count, Z, start, S, to): z -= shift and S = weight phi'(z) for `count` lines.
 
-    They start at `start` in both, a line being one row in a panel.
+    They start at `start` and at `to`, a line being one row in a panel.
     """
 
-    def slopes(context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, S: Any, start: Any) -> Any:
+    def slopes(context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, start: Any, S: Any, to: Any) -> Any:
         dtype = shifts.dtype
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
             line = line_of(context, dtype)
-            shift, weight, q, count, z, s, start = arguments
+            shift, weight, q, count, z, start, s, to = arguments
             of_shift = pointer(context, builder, shifts, shift, (q,))
             of_weight = pointer(context, builder, weights, weight, (q,))
-            of_z, of_s = pointer(context, builder, Z, z, (start,)), pointer(context, builder, S, s, (start,))
+            of_z, of_s = pointer(context, builder, Z, z, (start,)), pointer(context, builder, S, s, (to,))
             with cgutils.for_range_slice(builder, zero, count, index(1), index) as (j, _):
                 offset = builder.mul(j, index(lanes(dtype)))
                 place = line_at(builder, of_z, offset, line)
@@ -219,9 +203,9 @@ def panel_slopes(kind: int) -> Any:
                 store(builder, slope.value, line_at(builder, of_s, offset, line))
 
         intp = types.intp
-        return signature(types.void, shifts, weights, intp, intp, Z, S, intp), generate
+        return signature(types.void, shifts, weights, intp, intp, Z, intp, S, intp), generate
 
-    return named(slopes, ("shifts", "weights", "q", "count", "Z", "S", "start"))
+    return named(slopes, ("shifts", "weights", "q", "count", "Z", "start", "S", "to"))
 
 
 def _panel_sums(context: Any, weights: Any, q: Any, count: Any, P: Any, start: Any, sums: Any, at: Any) -> Any:

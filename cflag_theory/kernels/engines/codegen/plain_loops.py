@@ -51,13 +51,3 @@ def fold_lines(lines: Any, sums: Any) -> None:
     """The sums of the first GROUP lines, which stand in their first places already."""
     for k in range(GROUP):
         sums[k] = lines[k, 0]
-
-
-@inner
-def ask_for_lines(rows: Any, q: Any, first: Any, count: Any) -> None:
-    """Nothing: the processor finds out by itself."""
-
-
-@inner
-def ask_for_number(numbers: Any, at: Any) -> None:
-    """Nothing."""

@@ -34,12 +34,12 @@ def row_dots(count: int) -> Any:
 
 
 def chosen_dots(count: int) -> Any:
-    """(rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, i, k], ..."""
+    """(rows, lists, r, k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, k], ..."""
 
     @inner
-    def dots(rows: Any, lists: Any, r: int, i: int, k: int, then_r: int, then_k: int, X: Any, Z: Any) -> None:
+    def dots(rows: Any, lists: Any, r: int, k: int, X: Any, Z: Any) -> None:
         for j in range(k, k + count):
-            Z[j] = _dot(rows, lists[r, i, j], X, r)
+            Z[j] = _dot(rows, lists[r, j], X, r)
 
     return dots
 
@@ -85,14 +85,14 @@ def _panel_tile(
 
 
 def panel_slopes(kind: int) -> Any:
-    """(shifts, weights, q, count, Z, S, start): z -= shift and S = weight phi'(z) for `count` lines."""
+    """(shifts, weights, q, count, Z, start, S, to): z -= shift and S = weight phi'(z) for `count` lines."""
 
     @in_order
-    def slopes(shifts: Any, weights: Any, q: int, count: int, Z: Any, S: Any, start: int) -> None:
+    def slopes(shifts: Any, weights: Any, q: int, count: int, Z: Any, start: int, S: Any, to: int) -> None:
         size = LINE // Z.itemsize
         for j in range(count):
-            at, shift, weight = start + j * size, shifts[q + j], weights[q + j]
-            z, slope = Z[at : at + size], S[at : at + size]
+            at, shift, weight = j * size, shifts[q + j], weights[q + j]
+            z, slope = Z[start + at : start + at + size], S[to + at : to + at + size]
             for lane in range(size):
                 z[lane] -= shift
                 slope[lane] = weight * _slope(kind, z[lane])

@@ -26,13 +26,13 @@ from cflag_theory.kernels.engines.codegen.kinds import (
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
 if REASON:
-    from cflag_theory.kernels.engines.codegen.plain_loops import ask_for_lines, ask_for_number, fold_lines, sweep
+    from cflag_theory.kernels.engines.codegen.plain_loops import fold_lines, sweep
 else:
-    from cflag_theory.kernels.engines.codegen.llvm_lines import ask_for_lines, ask_for_number, fold_lines, sweep
+    from cflag_theory.kernels.engines.codegen.llvm_lines import fold_lines, sweep
 
 __all__ = [
-    "GROUP", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple",
-    "ask_for_lines", "ask_for_number", "copy", "fold_lines", "scale", "subtract", "sweep",
+    "GROUP", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple", "copy",
+    "fold_lines", "scale", "subtract", "sweep",
 ]  # fmt: skip
 
 

@@ -23,25 +23,35 @@ from cflag_theory.kernels.engines.cpu.coordinate_gradients import (
     weighted_value,
 )
 from cflag_theory.kernels.engines.cpu.layout import Padded
-from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, kept_gradients
+from cflag_theory.kernels.engines.cpu.ridge_gradients import EVERY, client_gradients, kept_gradients
 from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 
+#: Numbers of the past rows of clients whose lists are one.
+NEAR_LISTS = 1 << 17
+
 
 @apart
 def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspace) -> None:
-    """What the clients of all replicas keep of the past."""
+    """What the clients of all replicas keep of the past.
+
+    Lists of clients whose rows are near together are one where replicas go together, and sums may be in any order.
+    """
     past, width, N = s.past, len(s.point), len(s.p)
+    joined = max(1, NEAR_LISTS * N // past.rows.size) if n.bits > 0 else 1
     w.kept_means[:] = 0
     w.memory_offset[:] = 0
+    begin = length = 0
     for lane in range(len(w.X) * N):
         r, i = lane // N, lane % N
+        if i == 0:
+            begin = length = 0
         replica = first_replica + r
         first, count = past.client_start[i], past.client_start[i + 1] - past.client_start[i]
         kept = memories.draw_subset(n.seed, replica, i, round_, s.labels, first, count, n.size, n.balanced, w.order)
-        share, length = s.p[i] / kept, 0
-        w.kept_share[r, i] = share
+        share = s.p[i] / kept
+        w.kept_share[r, i] = share if n.bits == 0 else 1.0
         for k in range(kept):
             j = w.order[k]
             if len(s.basis) > 0:
@@ -49,15 +59,18 @@ def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspa
                     w.kept_means[r, c] += share * past.coefficients[j, c]
                 continue
             for q in range(past.begin[j], past.end[j]):
-                w.kept_rows[r, i, length] = q
+                w.kept_rows[r, length] = q
+                w.kept_weights[r, length] = past.weights[q] if n.bits == 0 else share * past.weights[q]
                 length += 1
             if len(past.offsets) > 0:
                 for c in range(width):
                     w.memory_offset[r, c] += share * past.offsets[j, c]
-        w.kept[r, i] = length
-        while length % 4 > 0:
-            w.kept_rows[r, i, length] = len(past.rows) - 1
+        ends = (i + 1) % joined == 0 or i + 1 == N
+        while ends and length % 4 > 0:
+            w.kept_rows[r, length], w.kept_weights[r, length] = len(past.rows) - 1, 0
             length += 1
+        w.kept_begin[r, i], w.kept_end[r, i] = begin, length if ends else begin
+        begin = w.kept_end[r, i]
 
 
 @apart
@@ -101,8 +114,6 @@ def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> 
 def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: Workspace) -> None:
     """f, grad f where `whole`, and the mean over the kept components of the past where there are such."""
     N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
-    # A slope taken from the full pass may differ by rounding from one taken alone.
-    known = whole and n.bits > 0
     w.grad_f[:] = 0
     w.grad_memory[:] = 0
     w.f[:] = 0.0
@@ -132,8 +143,8 @@ def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: 
             _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
         if subset:
             kept_gradients(
-                n.potential, past, i, w.kept_rows, w.kept, w.kept_share, known, valued, n.bits, height, w.past_Z,
-                w.past_slopes, w.X, w.grad_memory, w.f_memory,
+                n.potential, past, i, w.kept_rows, w.kept_begin, w.kept_end, w.kept_weights, w.kept_share, valued,
+                w.past_Z, w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
     if subset and len(past.offsets) > 0:
         for r in range(R):
@@ -190,6 +201,14 @@ def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace)
     if len(s.basis) > 0:
         for r in range(R):
             fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.coordinate_slopes, r)
+    if n.summed:
+        client_gradients(
+            n.potential, current, EVERY, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
+            w.potentials, w.grad_g, w.values,
+        )  # fmt: skip
+        for r in range(R):
+            w.g[r] = w.values[r]
+        return
     for i in range(len(s.p)):
         if len(s.basis) > 0:
             coordinate_gradients(current, i, w.coordinate_slopes, w.clients[i])

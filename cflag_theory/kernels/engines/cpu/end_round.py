@@ -46,9 +46,21 @@ def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
     return v, 0 - beta * v
 
 
+@sweep
+def _start_along(grad_g: Read, x: Read, V: Write, D: Write, beta: Number) -> Written:
+    """V = grad_g, and where a step along it leads from x."""
+    return grad_g, x - beta * grad_g
+
+
+@sweep
+def _add_way(end: Read, x: Read, to: Write, share: Number) -> Written:
+    """to += share (end - x)."""
+    return to + share * (end - x)
+
+
 @inner
 def _open_lanes(
-    n: Numbers, s: Padded, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
+    n: Numbers, s: Padded, first: int, count: int, fused: bool, X: Array, clients: Array, grad_g: Array, control: Array,
     control_mean: Array, kept_u: Array, lanes: Lanes,
 ) -> None:  # fmt: skip
     """D = 0, u, and the estimate of k = 0; where steps are `fused`, V is the sum of both and D is that after step 0."""
@@ -60,6 +72,11 @@ def _open_lanes(
         lanes.client[g], lanes.replica[g], lanes.base[g] = i, r, place(r, 0, height, n.bits)
         lanes.drawn[g] = i * steps * R + r
         lanes.components[g] = start[i + 1] - start[i]
+        if n.summed:
+            # Differences are in shares, p_i times those of a mean; where p_i is zero, so are they.
+            lanes.components[g] = s.p[i] if s.p[i] > 0 else 1.0
+            _start_along(grad_g, r, X, r, V, g, D, g, n.beta)
+            continue
         if fused and n.correction == TRACKING and not n.exact_errors:
             _start_tracking(grad_g, r, clients[i], r, u, g, V, g, D, g, n.beta)
         else:
@@ -108,6 +125,9 @@ def _close_lanes(n: Numbers, p: Array, count: int, w: Workspace, lanes: Lanes) -
     for g in range(count):
         i, r = lanes.client[g], lanes.replica[g]
         share = w.X.dtype.type(p[i])
+        if n.summed:
+            _add_way(D, g, w.X, r, displacement, r, share)
+            continue
         if n.adaptive == CONSTANT:
             w.products[r, i] = _sum_up(
                 D, g, u, g, grad_memory, r, S, r, displacement, r, n.server_rate, per_beta, E, share
@@ -157,7 +177,7 @@ def local_work(n: Numbers, s: Padded, R: int, group: int, stamp: int, w: Workspa
     first = 0
     while first < N * R:
         count = R if n.estimator == FULL else min(group, N * R - first)
-        _open_lanes(n, s, first, count, fused, w.clients, w.grad_g, w.control, w.control_mean, w.u, lanes)
+        _open_lanes(n, s, first, count, fused, w.X, w.clients, w.grad_g, w.control, w.control_mean, w.u, lanes)
         if n.estimator == FULL:
             full_steps(
                 n, s, first // R, R, keep, beta, w.X, w.scratch, w.panels, w.Z, w.slopes, w.potentials, w.values,

@@ -26,7 +26,8 @@ class Part(NamedTuple):
     ----------
     rows : (P + 1, width)
         P is a multiple of four; the last row is zero, for lists of rows that are padded to a multiple of four.
-    shifts, weights : (P + 1,)
+    shifts, weights, shares : (P + 1,)
+        A share is the weight times p_i over the client's components: it stands for the weight in sums over all clients.
     begin, end : (components,)
         Rows of a component are begin[j] : end[j].
     client_rows, client_start : (N + 1,)
@@ -40,6 +41,7 @@ class Part(NamedTuple):
     rows: Array
     shifts: Array
     weights: Array
+    shares: Array
     begin: Ints
     end: Ints
     client_rows: Ints
@@ -88,8 +90,8 @@ def padded_problem(problem: Problem, dtype: Any, *, rotate: bool = True) -> Padd
     point[:d] = problem.start if basis is None else basis @ problem.start
     counts = [np.diff(part.row_start) for part in (problem.past, problem.current)]
     return Padded(
-        past=_part(problem.past, width, dtype, elementwise=basis is not None),
-        current=_part(problem.current, width, dtype, elementwise=basis is not None),
+        past=_part(problem.past, problem.p, width, dtype, elementwise=basis is not None),
+        current=_part(problem.current, problem.p, width, dtype, elementwise=basis is not None),
         p=np.ascontiguousarray(problem.p, dtype=np.float64),
         start=np.ascontiguousarray(problem.start, dtype=np.float64),
         point=point,
@@ -121,7 +123,7 @@ def common_basis(problem: Problem) -> Array | None:
     return basis
 
 
-def _part(part: Components, width: int, dtype: Any, *, elementwise: bool) -> Part:
+def _part(part: Components, p: Array, width: int, dtype: Any, *, elementwise: bool) -> Part:
     d, clients, components = part.rows.shape[1], len(part.client_start) - 1, len(part.row_start) - 1
     own = np.diff(part.row_start[part.client_start])
     client_rows = np.concatenate([[0], np.cumsum(-(-own // TILE) * TILE)]).astype(np.int64)
@@ -132,6 +134,7 @@ def _part(part: Components, width: int, dtype: Any, *, elementwise: bool) -> Par
         rows=aligned((rows + 1, width), dtype),
         shifts=aligned((rows + 1,), dtype),
         weights=aligned((rows + 1,), dtype),
+        shares=aligned((rows + 1,), dtype),
         begin=part.row_start[:-1] + shift_of_component,
         end=part.row_start[1:] + shift_of_component,
         client_rows=client_rows,
@@ -153,6 +156,7 @@ def _part(part: Components, width: int, dtype: Any, *, elementwise: bool) -> Par
         to = slice(client_rows[i], client_rows[i] + b - a)
         out.rows[to, :d] = part.rows[a:b]
         out.shifts[to], out.weights[to] = part.shifts[a:b], part.weights[a:b]
+        out.shares[to] = part.weights[a:b] * (p[i] / part.counts[i])
     if len(part.offsets):
         out.offsets[:, :d] = part.offsets
         out.mean_offsets[:, :d] = _client_means(part.offsets, part)

@@ -24,7 +24,6 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Write,
     Written,
     add_multiple,
-    ask_for_number,
     copy,
     fold_lines,
     sweep,
@@ -219,14 +218,17 @@ def delayed_steps(
     S: Array,
     w: Lanes,
 ) -> None:
-    """All steps of a group of lanes with delayed gradients and one row a component."""
+    """All steps of a group of lanes with delayed gradients and one row a component.
+
+    Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
+    """
     # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
-    rows, weights = s.current.rows, s.current.weights
+    rows, weights = s.current.rows, s.current.shares if n.summed else s.current.weights
     D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
     estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
     # Numba tests signed indices for counting from the end, and unsigned ones it does not.
     E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
-    drawn, stride = w.drawn, np.uint64(R)
+    drawn, stride, shifts, summed = w.drawn, np.uint64(R), s.current.shifts, n.summed
     for lane in range(lanes):
         if errors:
             note(0, lane, D, estimate, path, estimates)
@@ -241,7 +243,7 @@ def delayed_steps(
         fold_lines(lines, z)
         for lane in range(lanes):
             g = np.uint64(lane)
-            z[g] += Z[base[g] + (row[g] << bits)]
+            z[g] += -shifts[row[g]] if summed else Z[base[g] + (row[g] << bits)]
         _lane_slopes(n.potential, lanes, z, slopes)
         if drift:
             _measure_drifts(lanes, w)
@@ -258,8 +260,6 @@ def delayed_steps(
             following = orders[drawn[g] + following_at]
             later = orders[drawn[g] + later_at]
             row[g] = following
-            ask_for_number(Z, base[g] + (later << bits))
-            ask_for_number(S, base[g] + (later << bits))
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
 
 

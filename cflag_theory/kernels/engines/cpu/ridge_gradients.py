@@ -7,8 +7,6 @@ as a line has numbers, a panel; `bits` says how many, as a power of two, and is 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cflag_theory.kernels import formulas
@@ -20,7 +18,6 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Summed,
     Write,
     Written,
-    ask_for_lines,
     scale,
     sweep,
 )
@@ -29,10 +26,10 @@ from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
-#: alone, which ask for as many beforehand, and together; and rows.
-NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 32
-#: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
-DISTANT = 1 << 21
+#: alone, which ask for as many beforehand, and together; and rows, for both.
+NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
+#: In place of a client: all of them, in shares.
+EVERY = -1
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -96,28 +93,36 @@ def _add_alone(rows: Array, first: int, end: int, S: Array, at: int, G: Array, r
 
 
 @inner
-def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: int, stride: int) -> None:
-    """The products of rows first to end, a multiple of four later, with all panels X; `stride` of Z between panels."""
+def _slopes_together(
+    potential: int, rows: Array, shifts: Array, weights: Array, first: int, end: int, X: Array, Z: Array, at: int,
+    stride: int, S: Array, at_slopes: int, stride_of_slopes: int,
+) -> None:  # fmt: skip
+    """z and weight phi'(z) of rows first to end, a multiple of four later, in all panels X, a stride apart."""
     panels, columns, size = X.shape
     for k in range(0, columns, DEPTH):
         stop = min(columns, k + DEPTH)
         panel = 0
         while panel < panels:
-            wide = TILE_PANELS if panel + TILE_PANELS <= panels else 1
-            to, q = panel * stride + at, first
+            # A tile of one panel waits for its rows, so that four panels are two and two.
+            wide = min(TILE_PANELS, 2 if panels - panel == 4 else panels - panel)
+            to, slopes, q = panel * stride + at, panel * stride_of_slopes + at_slopes, first
             while q < end:
                 tall = TILE_ROWS if q + TILE_ROWS <= end else 4
                 panel_tile(rows, q, tall, X, panel, wide, k, stop, Z, to, stride)
+                # Tile by tile, because quotients take long and the products of the next tile do not wait for them.
+                for v in range(wide if stop == columns else 0):
+                    _fill_panel_slopes(
+                        potential, shifts, weights, q, tall, Z, to + v * stride, S, slopes + v * stride_of_slopes, size
+                    )
                 q += tall
                 to += tall * size
+                slopes += tall * size
             panel += wide
 
 
 @inner
-def _add_together(
-    rows: Array, first: int, count: int, later: int, S: Array, at: int, stride: int, size: int, G: Array
-) -> None:
-    """G[r] += the sum of S row over `count` rows, for all replicas; on the way it asks for the `later` rows after."""
+def _add_together(rows: Array, first: int, count: int, S: Array, at: int, stride: int, size: int, G: Array) -> None:
+    """G[r] += the sum of S row over `count` rows, for all replicas."""
     R, width = G.shape
     column = 0
     while column < width:
@@ -128,8 +133,6 @@ def _add_together(
         while r < R:
             many = 4 if r + 4 <= R else 1
             start = (r // size) * stride + at + r % size
-            for q in range(first + count + later * r // R, first + count + later * (r + many) // R):
-                ask_for_lines(rows, q, column, lines)
             gradient_tile(rows, first, count, column, lines, S, start, G, r, many)
             r += many
         column += lines * size
@@ -156,31 +159,32 @@ def fill_slopes(potential: int, shifts: Array, weights: Array, q: int, count: in
 
 @inner
 def _fill_panel_slopes(
-    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, start: int, size: int
-) -> None:
+    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, start: int, S: Array, to: int,
+    size: int,
+) -> None:  # fmt: skip
     """The same for the lines of a panel."""
     if potential == CAUCHY:
-        cauchy_slopes(shifts, weights, q, count, Z, S, start)
+        cauchy_slopes(shifts, weights, q, count, Z, start, S, to)
     elif potential == GEMAN_MCCLURE:
-        geman_mcclure_slopes(shifts, weights, q, count, Z, S, start)
+        geman_mcclure_slopes(shifts, weights, q, count, Z, start, S, to)
     else:
         for k in range(count):
-            for to in range(start + k * size, start + (k + 1) * size):
-                Z[to] -= shifts[q + k]
-                S[to] = weights[q + k] * formulas.slope(potential, Z[to])
+            for at in range(k * size, (k + 1) * size):
+                Z[start + at] -= shifts[q + k]
+                S[to + at] = weights[q + k] * formulas.slope(potential, Z[start + at])
 
 
 @inner
-def _multiply_slopes(potential: int, count: int, Z: Array, S: Array) -> None:
-    """S *= phi'(z) for the first `count` numbers."""
+def _multiply_slopes(potential: int, first: int, end: int, Z: Array, S: Array) -> None:
+    """S *= phi'(z) for the numbers from first to end."""
     if potential == CAUCHY:
-        for k in range(count):
+        for k in range(first, end):
             S[np.uint64(k)] *= formulas.slope(CAUCHY, Z[np.uint64(k)])
     elif potential == GEMAN_MCCLURE:
-        for k in range(count):
+        for k in range(first, end):
             S[np.uint64(k)] *= formulas.slope(GEMAN_MCCLURE, Z[np.uint64(k)])
     else:
-        for k in range(count):
+        for k in range(first, end):
             S[k] *= formulas.slope(potential, Z[k])
 
 
@@ -216,30 +220,30 @@ def client_gradients(
 ) -> None:  # fmt: skip
     """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
 
-    On the way z and weight phi'(z) of its rows q go where `place` says for row q - base of `height`. With `bits` X
-    stands in `panels`, too.
+    For `EVERY` client the means of all in the weights p, of rows without offsets. On the way z, unless it is for every
+    client, and weight phi'(z) of row q go where `place` says for row q - base of `height`. With `bits` X stands in
+    `panels`, too, and values are as many as panels have replicas.
     """
     R, width = G.shape
-    rows, first, end = part.rows, part.client_rows[i], part.client_rows[i + 1]
-    shifts, weights, mean_offsets = part.shifts, part.weights, part.mean_offsets
-    size, stride = 1 << bits, height << bits
+    rows, shifts, whole = part.rows, part.shifts, i == EVERY
+    weights = part.shares if whole else part.weights
+    first, end = (0, len(rows) - 1) if whole else (part.client_rows[i], part.client_rows[i + 1])
     G[:] = 0
     values[:] = 0.0
-    distant = rows.size > DISTANT
-    near = NEAR_TOGETHER if bits > 0 else NEAR
-    chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
+    size, stride = 1 << bits, height << bits
+    near, most = (NEAR_TOGETHER, MOST_ROWS) if bits > 0 else (NEAR, FEW_ROWS)
+    chunk = min(most, max(8, near // width // 8 * 8))
     for q in range(first, end, chunk):
         stop = min(end, q + chunk)
         at = (q - base) << bits
         if bits > 0:
-            _dots_together(rows, q, stop, panels, Z, at, stride)
-            for panel in range(len(panels)):
-                start = panel * stride + at
-                _fill_panel_slopes(potential, shifts, weights, q, stop - q, Z, S, start, size)
-                if valued:
-                    _fill_potentials(potential, Z, start, (stop - q) * size, potentials)
-                    panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
-            _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
+            # What is not kept stays near, one chunk in the place of another.
+            to, apart = (0, chunk << bits) if whole else (at, stride)
+            _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, to, apart, S, at, stride)
+            for panel in range(len(panels) if valued else 0):
+                _fill_potentials(potential, Z, panel * apart + to, (stop - q) * size, potentials)
+                panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
+            _add_together(rows, q, stop - q, S, at, stride, size, G)
             continue
         for r in range(R):
             start = r * height + at
@@ -248,68 +252,44 @@ def client_gradients(
             if valued:
                 values[r] += sum_values(potential, weights, q, stop - q, Z, start)
             _add_alone(rows, q, stop, S, start, G, r)
+    if whole:
+        return
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
     for r in range(R):
         values[r] *= one
         if len(part.offsets) > 0:
-            values[r] += _complete(mean_offsets, i, X, r, G, r, one)
+            values[r] += _complete(part.mean_offsets, i, X, r, G, r, one)
         else:
             scale(G, r, one)
 
 
 @apart
 def kept_gradients(
-    potential: int, part: Part, i: int, chosen: Ints, counts: Ints, factors: Array, known: bool, valued: bool,
-    bits: int, height: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
+    potential: int, part: Part, i: int, chosen: Ints, begin: Ints, ends: Ints, weights: Array, factors: Array,
+    valued: bool, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
-    """G[r] += factors[r, i] times the sum of weight phi'(z) row over chosen[r, i, :counts[r, i]], filled up to fours.
+    """G[r] += factors[r, i] times the sum of weight phi'(z) row over a list, and values with phi(z).
 
-    The same for the values. With `known`, z and slopes of client i's rows stand where `place` says; without, Z and S
-    are scratch for as many numbers as are chosen.
+    The list is chosen[r, begin[r, i] : ends[r, i]], a multiple of four, with its weights[r]; Z and S are scratch for as
+    many numbers as chosen[r] has.
     """
-    rows, shifts, weights, base = part.rows, part.shifts, part.weights, part.client_rows[i]
+    rows, shifts = part.rows, part.shifts
     for r in range(len(X)):
-        share, count = X.dtype.type(factors[r, i]), counts[r, i]
-        total, filled = 0.0, (count + 3) >> 2 << 2
-        if known:
-            for k in range(0, filled, 4):
-                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                s, t, u, v = share, share, share, share
-                s *= _known_slope(S, r, a, base, height, bits, k < count)
-                t *= _known_slope(S, r, b, base, height, bits, k + 1 < count)
-                u *= _known_slope(S, r, c, base, height, bits, k + 2 < count)
-                v *= _known_slope(S, r, e, base, height, bits, k + 3 < count)
-                add_4(rows, a, rows, b, rows, c, rows, e, G, r, s, t, u, v)
-            if valued:
-                for k in range(count):
-                    q = chosen[r, i, k]
-                    total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
-        else:
-            # On the way the rows of the next products are asked for, or the first ones of the next replica.
-            then, k = min(r + 1, len(X) - 1), 0
-            while k + 8 < filled:
-                dots_of_8_chosen(rows, chosen, r, i, k, r, min(k + 8, filled - 8), X, Z)
-                k += 8
-            if k + 8 == filled:
-                dots_of_8_chosen(rows, chosen, r, i, k, then, 0, X, Z)
-                k += 8
-            if k < filled:
-                dots_of_4_chosen(rows, chosen, r, i, k, then, 0, X, Z)
-            for k in range(filled):
-                q = chosen[r, i, k]
-                Z[k] -= shifts[q]
-                S[k] = share * weights[q]
-            _multiply_slopes(potential, filled, Z, S)
-            if valued:
-                for k in range(filled):
-                    total += weights[chosen[r, i, k]] * formulas.potential(potential, Z[k])
-            for k in range(0, filled, 4):
-                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
+        share, first, end = X.dtype.type(factors[r, i]), begin[r, i], ends[r, i]
+        total, k = 0.0, first
+        while k + 8 <= end:
+            dots_of_8_chosen(rows, chosen, r, k, X, Z)
+            k += 8
+        if k < end:
+            dots_of_4_chosen(rows, chosen, r, k, X, Z)
+        for k in range(first, end):
+            Z[k] -= shifts[chosen[r, k]]
+            S[k] = share * weights[r, k]
+        _multiply_slopes(potential, first, end, Z, S)
+        if valued:
+            for k in range(first, end):
+                total += weights[r, k] * formulas.potential(potential, Z[k])
+        for k in range(first, end, 4):
+            a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]
+            add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
         values[r] += factors[r, i] * total
-
-
-@inner
-def _known_slope(S: Array, r: int, q: int, base: int, height: int, bits: int, real: bool) -> Any:
-    """The slope of a row, or zero for one that fills up."""
-    return S[place(r, q - base, height, bits)] if real else S.dtype.type(0)

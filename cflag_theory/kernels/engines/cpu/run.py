@@ -27,7 +27,7 @@ from cflag_theory.kernels.trace.trace import ROUND, STATE
 
 #: Bytes that the arrays of a batch may take: those of a core's own cache, or more where the rows come from far, so that
 #: more replicas share what is read.
-BATCH_BYTES, LARGE_BATCH_BYTES = 1 << 20, 1 << 26
+BATCH_BYTES, LARGE_BATCH_BYTES = 1 << 23, 1 << 26
 #: Bytes of rows that a core's share of the cache of all cores may hold.
 SHARED_BYTES = 1 << 23
 #: Replicas of a batch at most.
@@ -60,7 +60,7 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
     lanes = LINE // padded.point.itemsize
     bits = lanes.bit_length() - 1 if plan.together and len(padded.basis) == 0 else 0
     size = batch or _batch_size(plan, vector, threads, 1 << bits)
-    detailed = numbers_of(plan, bits=bits)
+    detailed = numbers_of(plan, bits=bits, single=padded.single)
     usual = detailed._replace(exact_errors=False)
     state, per_round = slots(plan)
     written = Slots(

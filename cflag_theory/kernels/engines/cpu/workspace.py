@@ -32,8 +32,8 @@ class Workspace(NamedTuple):
     clients: Array
     #: (panels or 0, d, lanes): X, where replicas go together: its columns as lines.
     panels: Array
-    #: (R * rows,): Of the current rows, where `ridge_gradients.place` says; of one client's past rows past_Z,
-    #: past_slopes.
+    #: (R * rows,): Of the current rows, where `ridge_gradients.place` says, or Z of a chunk of them where no step reads
+    #: it; of one client's past rows past_Z, past_slopes.
     Z: Array
     slopes: Array
     past_Z: Array
@@ -59,11 +59,13 @@ class Workspace(NamedTuple):
     control: Array
     control_mean: Array
     control_change: Array
-    #: (R, N), (R, N), (R, N, most): Of a memory of some components: rows that a client keeps, p_i over its kept
-    #: components, and the rows, filled up to a multiple of four.
-    kept: Ints
+    #: (R, N), (R, N), (R, N), (R, most), (R, most): Of a memory of some components: where a client's list begins and
+    #: ends, and its factor; and the rows of all lists, each filled up to a multiple of four, with their weights.
+    kept_begin: Ints
+    kept_end: Ints
     kept_share: Array
     kept_rows: Ints
+    kept_weights: Array
     #: (R, width): Of an elementwise problem: their mean coefficients; and their mean linear term.
     kept_means: Array
     memory_offset: Array
@@ -92,6 +94,7 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
     elementwise = len(s.basis) > 0
     rows = 0 if elementwise else len(s.current.rows)
     widest = 0 if elementwise else int(np.diff(s.past.client_rows).max())
+    past = len(s.past.rows) - 1
     size = 1 << n.bits
     numbers = -(-R // size) * size
     own, at_once = (numbers // size, MOST_ROWS * size) if n.bits > 0 else (0, 0)
@@ -102,18 +105,19 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
     workspace = Workspace(
         **_views(
             dtype, X=every, grad_f=every, grad_g=every, grad_memory=every, b=every, S=every, step=every,
-            displacement=every, clients=(N, R, width), panels=(own, n.dimension, size), Z=(numbers * rows,),
-            slopes=(numbers * rows,), past_Z=(numbers * widest,), past_slopes=(numbers * widest,),
-            potentials=(at_once,), coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted,
-            u=adapted, control=(controlled, N, width), control_mean=(controlled, width),
-            control_change=(controlled, width), kept_means=chosen, memory_offset=chosen,
+            displacement=every, clients=(0 if n.summed else N, R, width), panels=(own, n.dimension, size),
+            Z=(own * at_once if n.summed else numbers * rows,), slopes=(numbers * rows,),
+            past_Z=(max(numbers * widest, past),), past_slopes=(max(numbers * widest, past),), potentials=(at_once,),
+            coordinate_slopes=(R if elementwise else 0, width), scratch=every, a=adapted, u=adapted,
+            control=(controlled, N, width), control_mean=(controlled, width), control_change=(controlled, width),
+            kept_means=chosen, kept_weights=(lists, past), memory_offset=chosen,
         ),
         **_views(
             np.float64, f=(R,), f_memory=(R,), g=(R,), values=(numbers,), products=(R, N), kept_share=(lists, N),
             state=(STATES,), measured=(ROUNDS,), alphas=(R,),
         ),
         **_views(
-            np.int64, kept=(lists, N), kept_rows=(lists, N, widest), signs=(R,), alive=(R,),
+            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past), signs=(R,), alive=(R,),
             order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
         ),
         orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
