@@ -12,12 +12,13 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.mathtext import MathTextParser
 from rate_studies import STUDY
 
 import cflag_theory.figures as package
 from cflag_theory.errors import OutputError
 from cflag_theory.figures import cfl_rate_figure, drift_figure, expectation_figure, floors_figure, rate_figure, save
-from cflag_theory.figures.style import plain_words, typeset, wrapped
+from cflag_theory.figures.style import house_style, plain_words, typeset, wrapped
 from cflag_theory.studies.rates.cfl import CFLRate
 
 DRIFT = {
@@ -194,3 +195,13 @@ def test_files_carry_the_alternative_text(tmp_path):
     png, svg = save(picture, tmp_path, "drift")
     assert picture.alt.encode() in png.read_bytes()
     assert picture.alt in svg.read_text(encoding="utf-8")
+
+
+def test_formulas_are_shared_in_the_house_style_and_nowhere_else():
+    parser = MathTextParser("path")
+    before = MathTextParser._parse_cached
+    with house_style(), house_style():
+        assert parser == MathTextParser("path")
+        assert parser != MathTextParser("agg")
+    assert parser != MathTextParser("path")
+    assert MathTextParser._parse_cached is before
