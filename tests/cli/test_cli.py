@@ -66,7 +66,7 @@ def test_a_reader_that_has_seen_enough():
     """`cflag ... | head -1` ends quietly."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = run("list", stdout=writing)
+    done = run("show", "cflag.eq65", stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
 
