@@ -13,7 +13,7 @@ from cflag_theory import __version__
 from cflag_theory.cli import shell
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.decide import conform_command, decide_command
-from cflag_theory.cli.commands.forgetting import forgetting_command, tasks_command
+from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.ledger import (
     errata_command,
     list_command,
@@ -22,10 +22,13 @@ from cflag_theory.cli.commands.ledger import (
     place_of,
     verify_pages,
 )
+from cflag_theory.cli.commands.plot import plot_command
 from cflag_theory.cli.commands.rate import nqm_command, rate_command
 from cflag_theory.cli.commands.sharp import check_worst_case, sharp_command
+from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command
-from cflag_theory.cli.commands.sweep import plot_command, simulate_command, sweep_command
+from cflag_theory.cli.commands.sweep import sweep_command
+from cflag_theory.cli.commands.tasks import tasks_command
 from cflag_theory.cli.edge import run
 
 

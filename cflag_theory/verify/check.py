@@ -95,7 +95,8 @@ def _exact(
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":
-        from cflag_theory.verify.worst_cases import directed, worst_case_evidence
+        from cflag_theory.verify.directed import directed
+        from cflag_theory.verify.worst_cases import worst_case_evidence
 
         evidence += directed(subject, seed, count)
         evidence += worst_case_evidence(subject)

@@ -1,5 +1,4 @@
-"""Exact worst cases of small instances beside the paper's bounds, closed forms, what our rows say of methods, and
-the falsifier's result as additional evidence."""
+"""Exact worst cases of small instances beside the paper's bounds, closed forms, and what our rows say of methods."""
 
 from __future__ import annotations
 
@@ -8,14 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from cflag_theory.claims.engine.claim import Claim, statements
-from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.falsifying import falsify
-from cflag_theory.falsify.ledger.rows import row
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.kernels.own.algorithms import algorithm
 from cflag_theory.verify.instances.orders import up_to_relabelling
 from cflag_theory.verify.instances.recursions import local_worst
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
+from cflag_theory.verify.verdict import SUPPORTS, UNDECIDED, Evidence
 from cflag_theory.worstcase.certificate import solve_and_prove
 from cflag_theory.worstcase.local_steps import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
 from cflag_theory.worstcase.methods import LEAST, SMOOTH, Setting, pose
@@ -26,50 +22,6 @@ from cflag_theory.worstcase.steps import largest_step
 from cflag_theory.worstcase.threads import one_thread
 from cflag_theory.worstcase.vectors import Vector, square
 from cflag_theory.worstcase.worst import WorstCase, solve_setting
-
-
-def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
-    """A directed search on every statement of a claim that has small instances.
-
-    What it finds is property evidence, exact or not: it contradicts a proof, and refutes nothing by itself.
-    """
-    found = []
-    for part in subject.parts:
-        for on, statement in statements(part).items():
-            try:
-                claimed = row(subject.id, part.key, on, statement)
-            except InvalidInput:
-                continue
-            try:
-                finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
-            except InvalidInput as error:
-                # No case satisfies the hypotheses: that decides nothing, and the run over the ledger goes on.
-                summary = f"A directed search has no result (budget {budget}, seed {seed}): {error}."
-                nothing = {"cases": 0, "seed": seed, "exact": False, "directed": True}
-                found.append(Evidence("property", part.key, on, UNDECIDED, summary, nothing))
-                continue
-            data: dict[str, Any] = {
-                "cases": finding.feasible,
-                "violations": int(finding.refuted),
-                "seed": seed,
-                "exact": False,
-                "directed": True,
-            }
-            if finding.largest_ratio is not None:
-                data["worst_ratio"] = finding.largest_ratio
-            if finding.refuted:
-                data["instance"] = [f"{name} = {value}" for name, value in finding.case.items()]
-                summary = (
-                    f"A directed search has {finding.left} on the left and {finding.right} on the right of one case"
-                )
-            else:
-                summary = f"A directed search finds no contradiction in {finding.feasible} cases"
-                if finding.largest_ratio is not None:
-                    summary += f"; largest left/right {finding.largest_ratio:.4g}"
-            summary = f"{summary} over {claimed.drawn} (budget {budget}, seed {seed})."
-            found.append(Evidence("property", part.key, on, REFUTES if finding.refuted else SUPPORTS, summary, data))
-    return found
-
 
 _HALF, _QUARTER, _TWELFTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 12)
 _N, _E = 2, 3

@@ -27,11 +27,11 @@ from cflag_theory.falsify.search.cases import case_at, entries, from_text
 from cflag_theory.falsify.search.directed import choices
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.falsify.vector_terms.instances import instances
+from cflag_theory.verify import directed as ledger_evidence
 from cflag_theory.verify import falsify
-from cflag_theory.verify import worst_cases as ledger_evidence
+from cflag_theory.verify.directed import directed
 from cflag_theory.verify.instances.on_the_line import exact_run, on_the_line
 from cflag_theory.verify.instances.paths import walk
-from cflag_theory.verify.worst_cases import directed
 
 HALF = Fraction(1, 2)
 

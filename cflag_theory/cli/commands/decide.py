@@ -116,8 +116,8 @@ def _each(
     from cflag_theory.cli.edge import say
     from cflag_theory.cli.tables import decide as tables
     from cflag_theory.falsify import audit
+    from cflag_theory.falsify.decisions.auditing import proved_of_the_ledger
     from cflag_theory.falsify.decisions.deciding import instance_of
-    from cflag_theory.falsify.decisions.repairs import proved_of_the_ledger
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
     from cflag_theory.files import as_file_name, check_writable, own_folder, write_text

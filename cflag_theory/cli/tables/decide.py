@@ -8,8 +8,9 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
+from cflag_theory.falsify.decisions.auditing import USED, WITHOUT, Audited
 from cflag_theory.falsify.decisions.decision import Constant, Decision
-from cflag_theory.falsify.decisions.repairs import USED, WITHOUT, Audited, Repaired
+from cflag_theory.falsify.decisions.repairs import Repaired
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
