@@ -9,6 +9,7 @@ from cflag_theory.claims.engine import meanings
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.falsify import Conjecture, decide, dot, function, index, norm2, sequence, sum_over, vector, vectors
+from cflag_theory.falsify.vector_terms.words import own_names
 
 L, M = sp.Symbol("L", positive=True), sp.Symbol("M", nonnegative=True)
 N = sp.Symbol("N", integer=True, positive=True)
@@ -56,7 +57,7 @@ def test_numbers_that_the_ledger_calls_so_are_the_users_own():
     now = meanings.symbol("weighed_now", "n", norm2(x))
     meanings.sequence("weighed_a", "a", lambda k: norm2(v.xreplace({i: k})))
     a = sequence("weighed_a", real=True)(i)
-    assert set(meanings.own_names([now, a], but=())) == {now, a}
+    assert set(own_names([now, a], but=())) == {now, a}
     found = decide(claim(total(p * a) ** 2 + now, total(p * a**2) + now, ONE))
     assert found.proved
     assert examine(found.derivation.statement).accepted

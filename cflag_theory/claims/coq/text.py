@@ -209,12 +209,12 @@ class Text:
         places = " ".join(f"n{i}" for i in range(len(f.args) - 1))
         words = (self.names[which, f.args[0].name] for which in ("function", "gradient"))
         value, grad = (f"({word} {places})" if places else word for word in words)
-        if kind == "smooth":
-            said = f"smooth {self.number(f.properties.smooth)} {value} {grad}"
-        elif kind == "lipschitz":
-            said = f"lipschitz {self.number(f.properties.smooth)} {grad}"
+        if kind in ("smooth", "lipschitz"):
+            of = f"{value} {grad}" if kind == "smooth" else grad
+            said = f"{kind} {self.number(f.properties.smooth)} {of}"
         elif kind == "convex":
-            said = f"convex {self.number(f.properties.lowest)} {value} {grad}"
+            least = sp.Mul(-1, f.properties.smooth) if f.properties.mu is None else f.properties.mu
+            said = f"convex {self.number(least)} {value} {grad}"
         else:
             said = f"forall z : V, {self.number(f.properties.lower)} <= {value} z"
         return f"forall {places} : nat, {said}" if places else said

@@ -139,7 +139,8 @@ def _interpolation(at: Forms, step: Use, relation: Relation) -> list[str]:
     smooth, convex = at.writer.declared(f, "smooth"), at.writer.declared(f, "convex")
     X, Y = at.text.vector(x), at.text.vector(y)
     L, F, G = at.text.number(f.properties.smooth), at.text.function(f), at.text.gradient(f)
-    mu, dots = at.text.number(f.properties.lowest), at.dots(f.grad(x), f.grad(y), x, y)
+    least = sp.Mul(-1, f.properties.smooth) if f.properties.mu is None else f.properties.mu
+    mu, dots = at.text.number(least), at.dots(f.grad(x), f.grad(y), x, y)
     if strongly:
         proof = f"exact (strong_interpolation V {mu} {L} {F} {G} {X} {Y} {smooth} {convex})"
         return at.bridge(relation, proof, dots, dots)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -88,17 +88,6 @@ def _check_meaning(name: str, means: sp.Expr, assumptions: dict[str, bool]) -> N
     for sign in ("positive", "nonnegative", "integer", "real"):
         if assumptions.get(sign) and not getattr(means, f"is_{sign}"):
             raise ValueError(f"{name} is declared {sign}, and {means} need not be: state it as a hypothesis")
-
-
-def own_names(terms: Iterable[sp.Expr], but: Collection[str | None]) -> dict[sp.Expr, sp.Expr]:
-    """Other names for the numbers of a stranger's claim that are called as some that have a meaning here."""
-    own: dict[sp.Expr, sp.Expr] = {}
-    for term in terms:
-        if term.is_Symbol and term in _MEANINGS and term.name not in but:
-            own[term] = sp.Symbol(f"{term.name} __0", **term._assumptions_orig)
-        elif not term.is_Symbol and str(term.func) in _SEQUENCE_MEANINGS:
-            own[term] = sp.Function(f"{term.func} __0", **term.func._kwargs)(*term.args)
-    return own
 
 
 @cache

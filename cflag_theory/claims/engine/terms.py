@@ -227,11 +227,6 @@ class Properties:
         return tuple(self.declared.values())
 
     @property
-    def lowest(self) -> sp.Expr:
-        """The least curvature: mu, or that of any smooth function."""
-        return -sp.sympify(self.smooth) if self.mu is None else self.mu
-
-    @property
     def declared(self) -> dict[str, sp.Expr]:
         """The same by name."""
         return {name: one for name in DECLARED if (one := getattr(self, name)) is not None}

@@ -14,7 +14,6 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact, Statement
-from cflag_theory.claims.engine.meanings import own_names
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
@@ -26,6 +25,7 @@ from cflag_theory.falsify.conjecture import facts as facts_of
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 from cflag_theory.falsify.vector_terms.draws import Drawn, named
+from cflag_theory.falsify.vector_terms.words import own_names
 
 
 @dataclass(frozen=True)

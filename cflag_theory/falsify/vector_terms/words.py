@@ -5,13 +5,14 @@ Everything else is sympy: `x - alpha * f.grad(x)` is a vector; `f(x)`, `dot(u, v
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any
 
 import sympy as sp
 
 from cflag_theory.claims.engine import operators, terms
+from cflag_theory.claims.engine.meanings import unfold
 from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.sorts import Sort, name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
@@ -67,6 +68,19 @@ def sequence(name: str, **sign: bool) -> Any:
     made = sp.Function(name, **(sign or {"real": True}))
     sort_of(made)
     return made
+
+
+def own_names(terms: Iterable[sp.Expr], but: Collection[str | None]) -> dict[sp.Expr, sp.Expr]:
+    """Other names for the numbers of a stranger's claim that are called as some to which the ledger gives a meaning."""
+    own: dict[sp.Expr, sp.Expr] = {}
+    for term in terms:
+        if unfold(term) == term or str(term) in but:
+            continue
+        if term.is_Symbol:
+            own[term] = sp.Symbol(f"{term.name} __0", **term._assumptions_orig)
+        else:
+            own[term] = sp.Function(f"{term.func} __0", **term.func._kwargs)(*term.args)
+    return own
 
 
 def function(

@@ -136,19 +136,17 @@ def convex(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relati
 
 @rule(
     "interpolation",
-    "A convex, L-smooth f has f(y) >= f(x) + <g, y - x> + ||g - h||^2 / (2L); a mu-convex one has ||g - h||^2 + mu L "
-    "||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>), and any L-smooth one has it with mu = "
-    "-L; g and h are the gradients at x and y.",
+    "A convex, L-smooth f has f(y) >= f(x) + <g, y - x> + ||g - h||^2 / (2L); a mu-convex one (mu = -L: any) has "
+    "||g - h||^2 + mu L ||x - y||^2 - 2 mu <g - h, x - y> <= 2 (L - mu) (f(y) - f(x) - <g, y - x>), g, h being grad f.",
 )
 def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr, strongly: int = 0) -> Relation:
     """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0. Or, `strongly`, the other."""
     no_steps(premises)
-    L = _declared(f.properties.smooth, f, "smooth")
+    L, mu = _declared(f.properties.smooth, f, "smooth"), f.properties.mu
+    mu = -L if strongly and mu is None else _declared(mu, f, "convex")
     change, gap = f.grad(x) - f.grad(y), f(x) + dot(f.grad(x), y - x)
     if not strongly:
-        _declared(f.properties.mu, f, "convex")
         return at_most(gap + sp.expand(norm2(change) / (2 * positive(L))), f(y))
-    mu = f.properties.lowest
     left = norm2(change) + mu * L * norm2(x - y) - 2 * mu * dot(change, x - y)
     return at_most(sp.expand(left), sp.expand(2 * (L - mu) * (f(y) - gap)))
 

@@ -237,7 +237,7 @@ def client_gradients(
         stop = min(end, q + chunk)
         at = (q - base) << bits
         if bits > 0:
-            # What is not kept stays near, one chunk in the place of another.
+            # What is not kept stays near, one chunk in place of another.
             to, apart = (0, chunk << bits) if whole else (at, stride)
             _slopes_together(potential, rows, shifts, weights, q, stop, panels, Z, to, apart, S, at, stride)
             for panel in range(len(panels) if valued else 0):
