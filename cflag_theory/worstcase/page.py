@@ -84,7 +84,7 @@ def page(setting: Setting, certificate: Certificate, attained: float) -> str:
     used = ", ".join(name.strip("[]= ") for name, by in steps.sums if by)
     lines = [
         f"# {what}: written by cflag sharp.",
-        f"# In units of L = 1 and {setting.unit} for squared lengths: bounded is the measure over {setting.factor}.",
+        f"# Units: L = 1, and {setting.unit} for squared lengths; in yours the bound is {setting.factor} times this.",
         f"# A run attains {attained / float(setting.factor):.9g}.",
         "index i",
         "mean clients over i",
