@@ -43,7 +43,7 @@ ROOMS = {
     "verify": 10189,
     # Exact worst cases for every number of clients, instead of performance estimation for few: one loop of rounds for
     # all rows that are linear in gradients, for users' own, and for draws of clients; largest and best steps.
-    "worstcase": 3470,
+    "worstcase": 3471,
 }
 
 
@@ -64,4 +64,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4546192
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4546229
