@@ -133,7 +133,7 @@ def test_the_statement_of_a_theorem_stands_beside_the_ledgers():
 def test_people_see_the_theorem_its_statement_and_its_axioms(cflag, monkeypatch):
     made = theory.Theorem("Drift.lemma13", "lemma13\n  : forall x, x = x", ("Mine.axiom",))
     found = {name: made for names in theory.theorems().values() for name in names}
-    monkeypatch.setattr(cli, "read_theory", lambda prover, claims: found)
+    monkeypatch.setattr(cli.shell, "read_theory", lambda prover, claims: found)
     code, out, _ = cflag("show", "cflag.lemma13", "--prover", "coq")
     assert code == 0
     assert "Coq, Drift.lemma13" in out

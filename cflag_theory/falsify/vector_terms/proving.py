@@ -229,7 +229,6 @@ def _functions(reading: Reading, facts: Facts) -> None:
                 facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
-            if declared.smooth is not None:
                 facts.use(rules.interpolation(f"strong interpolation {between}", f, x, y, 1))
         for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
             if declared.smooth is not None and (declared.mu is None or reading.norms):
@@ -259,12 +258,13 @@ def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
 
 
 def _gradient_steps(reading: Reading, facts: Facts) -> None:
-    """What the properties say between a point x and x - grad f(x) / L."""
+    """What the properties say between a point x and x - grad f(x) / L, and of smooth functions from below."""
     for f, points in reading.functions.items():
+        for x, y in permutations(points, 2) if f.properties.mu is None else ():
+            if not rounds.apart(reading, x, y):
+                facts.use(rules.interpolation(f"strong interpolation of {f} from {x} to {y}", f, x, y, 1))
         L = f.properties.smooth
-        if L is None or not L.is_positive:
-            continue
-        for x in points:
+        for x in points if L is not None and L.is_positive else ():
             step = x - f.grad(x) / L
             facts.use(rules.smooth(f"smoothness of {f} along a gradient step from {x}", f, x, step))
             if f.properties.lower is not None:
@@ -365,8 +365,7 @@ def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:
 def _with_totals(facts: Facts) -> None:
     """What has a sum of weights times something, with the value of that sum."""
     for (name, one), (total, equation) in permutations(facts.relations().items(), 2):
-        of_weights = isinstance(equation.left, Total) and not equation.left.atoms(Basis)
-        if equation.op == "==" and of_weights and equation.left in one.slack.atoms(Total):
+        if equation.op == "==" and equation.left.atoms(Total, Basis) == {equation.left} <= one.slack.atoms(Total):
             left, right = (sp.expand(side.xreplace({equation.left: equation.right})) for side in sides(one))
             facts.derive(f"{name}, by {total}", Relation(left, one.op, right), [name, total])
 

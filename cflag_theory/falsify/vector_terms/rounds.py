@@ -94,13 +94,15 @@ def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
         if one.operator == total:
             for term in parts(one.body).values() if is_vector(one.body) else [one.body]:
                 factors = [f for f in sp.Mul.make_args(term) if total.index in f.free_symbols and _plain(f)]
-                found += [sp.Mul(*factors), *(f for f in factors if isinstance(f, AppliedUndef))]
+                members = [f for f in factors if isinstance(f, AppliedUndef)]
+                if members or isinstance(one, Total):
+                    found += [sp.Mul(*(f for f in factors if f not in members)), *members, sp.Mul(*factors)]
     return list(dict.fromkeys(found))
 
 
 def weighed(reading: Reading) -> bool:
     """Whether members of a family are summed with weights that are a family too."""
-    return any(len(weights(reading, one)) > 1 for one in reading.operators if one.is_sum)
+    return any(w.atoms(AppliedUndef) for one in reading.operators if one.is_sum for w in weights(reading, one))
 
 
 def scattered(reading: Reading, known: Iterable[Relation]) -> Iterator[Use]:

@@ -35,6 +35,7 @@ EXPECTED = {
     "ours.tracking_rate": Expectation(
         "holds holds holds holds holds open",
         reached={"attained": 1, "one": 1, "two": 1},
+        undrawn=dict.fromkeys(("one", "two"), "rounds of tracking"),
         plants=(
             *built("1001/1000", part=("attained", "slope")),
             *built("999/1000", part=("one", "two")),
