@@ -127,6 +127,7 @@ class _Names:
     def __init__(self, problem: Problem, convex: bool) -> None:
         (function,) = problem.functions
         rounds = {x.key: t for t, x in enumerate(problem.shared)}
+        self.convex = convex
         self.means: dict[int, str] = {}
         self.owns: dict[int, str] = {}
         self.places: list[str] = []
@@ -156,7 +157,7 @@ class _Names:
     def named(self, x: Vector) -> str:
         """A point as a sum."""
         terms = [(self.means[k], a) for k, a in x.mean.items()] + [(self.owns[k], a) for k, a in x.own.items()]
-        if self.means.get(0) != "(x_0 - best)":
+        if not self.convex:
             return _sum([("x_0", _ONE), *terms])
         from_start = terms and terms[0] == (self.means[0], _ONE)
         return _sum([("x_0", _ONE), *terms[1:]] if from_start else [("best", _ONE), *terms])

@@ -93,7 +93,7 @@ def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
     for one in reading.atoms(Total, TotalVector) if total.is_sum else ():
         if one.operator == total:
             for term in parts(one.body).values() if is_vector(one.body) else [one.body]:
-                factors = [f for f in sp.Mul.make_args(term) if total.index in f.free_symbols and _plain(f)]
+                factors = _weighing(term, total)
                 members = [f for f in factors if isinstance(f, AppliedUndef)]
                 if members or isinstance(one, Total):
                     found += [sp.Mul(*(f for f in factors if f not in members)), *members, sp.Mul(*factors)]
@@ -113,7 +113,7 @@ def scattered(reading: Reading, known: Iterable[Relation]) -> Iterator[Use]:
                 if one.operator.index in member.free_symbols and parts(one.body)[member] != 1:
                     yield rules.square(f"square of what {member} differs from {one}", member - one)
     for one in (power.base for power in reading.atoms(sp.Pow) if power.exp == 2 and isinstance(power.base, Total)):
-        factors = [f for f in sp.Mul.make_args(one.body) if one.operator.index in f.free_symbols and _plain(f)]
+        factors = _weighing(one.body, one.operator)
         if one.operator.is_sum and factors and factors != [one.body]:
             member = one.body / sp.Mul(*factors)
             yield rules.square(f"square of what {member} differs from {one}", member - one)
@@ -121,6 +121,11 @@ def scattered(reading: Reading, known: Iterable[Relation]) -> Iterator[Use]:
     for one in reading.atoms(Total):
         if one.body.is_Pow and one.body.exp == 2:
             yield rules.jensen(f"square of the sum of {one.body.base}", one.operator, one.body.base)
+
+
+def _weighing(term: sp.Expr, total: Operator) -> list[sp.Expr]:
+    """The factors of a term under a sum that may weigh what is summed."""
+    return [factor for factor in sp.Mul.make_args(term) if total.index in factor.free_symbols and _plain(factor)]
 
 
 def _plain(factor: sp.Expr) -> bool:
