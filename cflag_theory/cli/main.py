@@ -12,18 +12,20 @@ from typer.core import TyperGroup
 from cflag_theory import __version__
 from cflag_theory.cli import shell
 from cflag_theory.cli.commands.bridge import bridge_command
-from cflag_theory.cli.commands.decide import conform_command, decide_command
+from cflag_theory.cli.commands.conform import conform_command
+from cflag_theory.cli.commands.decide import decide_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.ledger import (
     errata_command,
     list_command,
     look_first,
-    map_command,
     place_of,
     verify_pages,
 )
+from cflag_theory.cli.commands.map import map_command
+from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
-from cflag_theory.cli.commands.rate import nqm_command, rate_command
+from cflag_theory.cli.commands.rate import rate_command
 from cflag_theory.cli.commands.sharp import check_worst_case, sharp_command
 from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command

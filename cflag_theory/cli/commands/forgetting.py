@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Option
 
 from cflag_theory.cli import shell
 from cflag_theory.errors import InvalidInput, MissingExtra
-
-if TYPE_CHECKING:
-    pass
-
 
 AlphaOption = Annotated[float | None, Option(help="Step size on memory; default: 1 / (2 L).")]
 BetaOption = Annotated[float | None, Option(help="Step size on the current data; default: 1 / (3 L E).")]
