@@ -142,7 +142,20 @@ def _quick(hint: Any) -> Callable[[Any], bool]:
 
 def hints_of(function: Any) -> dict[str, Any]:
     """What its annotations say of the arguments of a function, or of the fields of a class."""
-    return typing.get_type_hints(function, include_extras=True)
+    return {name: _spelled(hint) for name, hint in typing.get_type_hints(function, include_extras=True).items()}
+
+
+def _spelled(hint: Any) -> Any:
+    """The annotation with the meaning of aliases in their place: from Python 3.12 on, NumPy's `ArrayLike` is one."""
+    if hasattr(hint, "__value__"):
+        return _spelled(hint.__value__)
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Annotated, typing.Literal, collections.abc.Callable):
+        return hint
+    meant = tuple(map(_spelled, inner))
+    if meant == inner:
+        return hint
+    return typing.Union[meant] if origin in (typing.Union, types.UnionType) else origin[meant]  # noqa: UP007
 
 
 def require_fields(record: Any) -> None:
@@ -281,7 +294,7 @@ def _is_real(value: Any) -> bool:
 def _is_array_like(kinds: tuple[Any, ...]) -> bool:
     """Whether these are the kinds in NumPy's `ArrayLike`, or None beside them; claims know no NumPy."""
     numpy: Any = sys.modules.get("numpy.typing")
-    return numpy is not None and set(typing.get_args(numpy.ArrayLike)) <= set(kinds)
+    return numpy is not None and set(typing.get_args(_spelled(numpy.ArrayLike))) <= set(kinds)
 
 
 def _is_array(value: Any) -> bool:
