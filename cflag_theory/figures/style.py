@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import io
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -53,6 +54,8 @@ _SHARED: dict[str, Any] = {"__eq__": lambda one, other: vars(one) == vars(other)
 _SHARED |= {"__hash__": lambda one: hash(repr(vars(one)))}
 with suppress(AttributeError):
     _SHARED["_parse_cached"] = functools.lru_cache(1000)(_MATH._parse_cached.__wrapped__)
+    # Results hold fonts, which read their files when they are asked for letters: a fork would share its place in them.
+    os.register_at_fork(after_in_child=_SHARED["_parse_cached"].cache_clear)
 # Points from a place in the axes.
 _POINTS: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
 

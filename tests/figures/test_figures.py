@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -205,3 +206,14 @@ def test_formulas_are_shared_in_the_house_style_and_nowhere_else():
         assert parser != MathTextParser("agg")
     assert parser != MathTextParser("path")
     assert MathTextParser._parse_cached is before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_has_fonts_of_its_own():
+    with house_style():
+        parser = MathTextParser("path")
+        parser.parse("$x^2$")
+        if (child := os.fork()) == 0:
+            os._exit(int(parser._parse_cached.cache_info().currsize > 0))
+        assert os.waitpid(child, 0)[1] == 0
+        assert parser._parse_cached.cache_info().currsize > 0
