@@ -12,9 +12,11 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; an interrupt ends it with code 130, even while modules are loading."""
     # Where a shell has interrupts ignored, they stay so.
-    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heeded:
-        signal.signal(signal.SIGINT, _leave)
+    try:
+        if heeded := signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _leave)
+    except KeyboardInterrupt:
+        _leave()
     from cflag_theory.cli.edge import say
     from cflag_theory.cli.main import main as run
     from cflag_theory.outside.divided import may_divide

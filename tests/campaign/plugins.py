@@ -109,8 +109,11 @@ def drawn(draw: random.Random) -> tuple[tuple[str, ...], str, tuple[int, ...]]:
     else:
         content, wrong = STEP.format(before=text, within=within), False
     codes = (2,) if lost else (1,) if wrong else (0,)
-    if "sympy.Add" in text and "x - x" in content and not lost:
-        # Its formula is not its function: no verdict is as right as the right one.
+    if not lost and (
+        ("sympy.Add" in text and command == "decide")
+        or (text.find("sys.excepthook") < text.find("Thread(") and "sys.excepthook" in text)
+    ):
+        # Its formula is not its function, or Python starts no thread: no verdict is as right as the right one.
         codes = (*codes, 2)
     if lost and command == "simulate" and "KeyboardInterrupt" in content:
         codes = (130,)
