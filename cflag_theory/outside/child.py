@@ -152,12 +152,20 @@ class _Unpickler(pickle.Unpickler):
         return self.child.receive(handle)
 
 
+class _Pickler(pickle.Pickler):
+    send: Callable[[Any], Any]
+
+    def persistent_id(self, one: Any) -> Any:
+        return self.send(one)
+
+
 def pickled(found: Any, send: Callable[[Any], Any] | None) -> bytes:
     """An answer as bytes, handles in place of what cannot leave."""
+    if send is None:
+        return pickle.dumps(found)
     buffer = BytesIO()
-    pickler = pickle.Pickler(buffer)
-    if send is not None:
-        pickler.persistent_id = send  # type: ignore[method-assign]
+    pickler = _Pickler(buffer)
+    pickler.send = send
     pickler.dump(found)
     return buffer.getvalue()
 

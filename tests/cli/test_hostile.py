@@ -167,8 +167,10 @@ def test_a_working_folder_that_is_gone(tmp_path):
         "main()\n"
     )
     (tmp_path / "gone").mkdir()
+    # As of a command, a file: `python -c` looks for modules in the working folder, where Python 3.13.0 itself fails.
+    (tmp_path / "run.py").write_text(code)
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path / "gone", capture_output=True, text=True, check=False
+        [sys.executable, tmp_path / "run.py"], cwd=tmp_path / "gone", capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (
         2,
