@@ -116,7 +116,7 @@ def drawn(draw: random.Random) -> tuple[tuple[str, ...], str, tuple[int, ...]]:
         # Its formula is not its function, or Python starts no thread: no verdict is as right as the right one.
         codes = (*codes, 2)
     if lost and command == "simulate" and "KeyboardInterrupt" in content:
-        codes = (130,)
+        codes = (130, 2) if before else (130,)
     if command == "simulate" and not lost:
         # It runs in the command's own process: what it breaks there may end it, in a sentence.
         codes = (0, 2) if before else (0,)

@@ -137,9 +137,9 @@ def run(
     begun = time.monotonic()
     files = [folder.with_name(f"{folder.name}.{number}") for number in range(writers)]
     for file in files:
-        # One may be stopped before it opens them.
+        # One may be stopped before it opens them, and an earlier one has written there.
         for n in (1, 2):
-            Path(f"{file}.{n}").touch()
+            Path(f"{file}.{n}").write_bytes(b"")
     sys.stdout.flush()
     children = {_start(folder, words, how or {}, real, str(file)): file for file in files}
     signals = iter((stop, (SECONDS, 9)) if stop else ((limit, signal.SIGINT), (limit + PATIENCE, signal.SIGKILL)))
