@@ -374,3 +374,13 @@ def test_an_interrupt_is_no_traceback(cflag, monkeypatch):
 
     monkeypatch.setattr("cflag_theory.verify.check.first_look", stop)
     assert cflag("verify") == (130, "", "cflag: interrupted; nothing was written\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "may"),
+    [("list", set()), ("stepsize", set()), ("simulate --beta 0.01 --T 1 --E 1", {"numpy", "scipy", "numba"})],
+)
+def test_a_command_loads_no_library_that_it_does_not_use(words, may):
+    done = run(*words.split(), program=f"{LOADED}\nimport atexit\natexit.register(loaded)\n{PROGRAM}")
+    assert done.stdout.splitlines()[-1].startswith("loaded:")
+    assert set(done.stdout.splitlines()[-1].split()[1:]) <= may, done.stdout

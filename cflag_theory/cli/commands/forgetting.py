@@ -45,7 +45,7 @@ def forgetting_command(
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.cli.tables.rate import describe
+    from cflag_theory.cli.tables.trace import describe
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,

@@ -102,7 +102,7 @@ def rate_command(
         seed=seed,
     )
     if real.describe:
-        from cflag_theory.cli.tables.rate import describe as describe_problem
+        from cflag_theory.cli.tables.trace import describe as describe_problem
 
         describe_problem(lambda columns: replace(case, columns=columns).build()[0], real.columns, format)
         return

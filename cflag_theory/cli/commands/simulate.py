@@ -43,7 +43,7 @@ def simulate_command(
     format: shell.FormatOption = shell.Format.table,
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
-    from cflag_theory.cli.tables import rate as tables
+    from cflag_theory.cli.tables import trace as tables
     from cflag_theory.files import check_file_writable
     from cflag_theory.kernels import simulate, write_trace
     from cflag_theory.kernels.simulation import compile_apart, compiles_first

@@ -47,7 +47,7 @@ def sweep_command(
     if format is Format.json:
         print_json(done.to_json())
         return
-    from cflag_theory.cli.tables import rate as tables
+    from cflag_theory.cli.tables import trace as tables
     from cflag_theory.studies.sweeps.rows import overview
 
     tables.results(*overview(folder))

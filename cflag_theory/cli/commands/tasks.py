@@ -59,7 +59,7 @@ def tasks_command(
     Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.cli.tables.rate import describe
+    from cflag_theory.cli.tables.trace import describe
     from cflag_theory.kernels import load_tasks, random_tasks
     from cflag_theory.kernels.problems.by_name import with_dials
     from cflag_theory.kernels.problems.tasks import PAIRS
