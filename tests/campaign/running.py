@@ -134,7 +134,8 @@ def run(
     writers: int = 1,
 ) -> list[Ended]:
     """Several times a command at once, each in a fork or in a new process; one is stopped, or interrupted if late."""
-    begun = time.monotonic()
+    begun, busy = time.monotonic(), _busy()
+    limit *= busy
     files = [folder.with_name(f"{folder.name}.{number}") for number in range(writers)]
     for file in files:
         # One may be stopped before it opens them, and an earlier one has written there.
@@ -142,7 +143,9 @@ def run(
             Path(f"{file}.{n}").write_bytes(b"")
     sys.stdout.flush()
     children = {_start(folder, words, how or {}, real, str(file)): file for file in files}
-    signals = iter((stop, (SECONDS, 9)) if stop else ((limit, signal.SIGINT), (limit + PATIENCE, signal.SIGKILL)))
+    signals = iter(
+        (stop, (SECONDS * busy, 9)) if stop else ((limit, signal.SIGINT), (limit + PATIENCE * busy, signal.SIGKILL))
+    )
     (after, number), deaf, ended = next(signals), False, {}
     while len(ended) < writers:
         for child in children.keys() - ended.keys():
@@ -153,14 +156,19 @@ def run(
             for child in list(children.keys() - ended.keys())[: 1 if stop else None]:
                 os.kill(child, number)
                 deaf |= after > limit
-            after, number = next(signals, (2 * SECONDS, 9))
+            after, number = next(signals, (2 * SECONDS * busy, 9))
         time.sleep(0.002)
     killed = deaf or (stop and stop[1] == signal.SIGKILL) or any(code == -9 for code, *_ in ended.values())
-    left = _left(AFTER_KILL if killed else AFTER)
+    left = _left((AFTER_KILL if killed else AFTER) * busy)
     texts = {
         child: [Path(f"{file}.{n}").read_text(errors="replace") for n in (1, 2)] for child, file in children.items()
     }
     return [Ended(code, *texts[child], *rest, deaf, left) for child, (code, *rest) in ended.items()]
+
+
+def _busy() -> float:
+    """How much longer everything takes beside the other work of this machine."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _left(patience: float) -> str:
@@ -290,7 +298,7 @@ def _unlike(case: Case, ended: Ended, *, stopped: int) -> str | None:
     lines = [line for line in ended.err.splitlines() if line.strip() and not PROGRESS.match(line.strip())]
     if ended.deaf:
         return f"it did not end in {ended.seconds:.0f} s, interrupted"
-    if ended.seconds > SECONDS and not case.real:
+    if ended.seconds > SECONDS * _busy() and not case.real:
         return f"it takes {ended.seconds:.0f} s"
     # Before the first line of ours Python itself reports an interrupt.
     if stopped == signal.SIGINT and OURS not in ended.err and ended.code in (1, 99, -signal.SIGINT):
