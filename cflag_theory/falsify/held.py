@@ -21,7 +21,8 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import OF_A_RUN, Conjecture, Stated
 from cflag_theory.falsify.quantity import place_of, quantity
 from cflag_theory.falsify.search.exact_numbers import DIGITS
-from cflag_theory.falsify.search.guard import TimeUp, Told, guarded, read_only, run_of, time_limit, where_raised
+from cflag_theory.falsify.search.guard import TimeUp, Told, guarded, time_limit, where_raised
+from cflag_theory.falsify.search.running import read_only, run_of
 from cflag_theory.falsify.tracing import NOTES, Notes, Traced, TracedRelation, traced
 from cflag_theory.falsify.vector_terms.words import DECLARED
 from cflag_theory.outside import python_files

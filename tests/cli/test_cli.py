@@ -378,7 +378,12 @@ def test_an_interrupt_is_no_traceback(cflag, monkeypatch):
 
 @pytest.mark.parametrize(
     ("words", "may"),
-    [("list", set()), ("stepsize", set()), ("simulate --beta 0.01 --T 1 --E 1", {"numpy", "scipy", "numba"})],
+    [
+        ("list", set()),
+        ("stepsize", set()),
+        ("simulate --beta 0.01 --T 1 --E 1", {"numpy", "scipy", "numba"}),
+        ("conform nothing.py --algorithm fedavg", {"numpy"}),
+    ],
 )
 def test_a_command_loads_no_library_that_it_does_not_use(words, may):
     done = run(*words.split(), program=f"{LOADED}\nimport atexit\natexit.register(loaded)\n{PROGRAM}")

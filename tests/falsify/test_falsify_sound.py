@@ -12,7 +12,7 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.saving import read_claims, save
-from cflag_theory.falsify.search import guard as running
+from cflag_theory.falsify.search import running
 from cflag_theory.falsify.search.exact_numbers import exp, sqrt
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.verify import Conjecture, Range, falsify, quadratics, replay

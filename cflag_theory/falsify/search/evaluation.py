@@ -18,7 +18,7 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import HeldConjecture, home_of
 from cflag_theory.falsify.proving import formulas_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
-from cflag_theory.falsify.search import guard
+from cflag_theory.falsify.search import guard, running
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
 from cflag_theory.falsify.tracing import NotAlgebra
@@ -135,15 +135,15 @@ class Evaluator:
             if isinstance(self.conjecture, HeldConjecture):
                 how, problem, trace = self.conjecture.run_there(seen), None, None
             else:
-                how, problem, trace = guard.run_of(self.conjecture, seen)
-        self.diverged += how == guard.DIVERGED
-        return seen | {"problem": problem, "trace": trace} if how == guard.RAN else None
+                how, problem, trace = running.run_of(self.conjecture, seen)
+        self.diverged += how == running.DIVERGED
+        return seen | {"problem": problem, "trace": trace} if how == running.RAN else None
 
     def guess(self, case: Case) -> Guess:
         """The case on floats."""
         self.cases += 1
         with np.errstate(all="ignore"):
-            values = self._surroundings(guard.read_only(case), case)
+            values = self._surroundings(running.read_only(case), case)
             if values is None:
                 return Guess(False)
             shortfall, feasible = 0.0, True
@@ -185,7 +185,7 @@ class Evaluator:
         self.exact_cases += 1
         if inside(self.conjecture, case) is not None:
             return Outcome(False)
-        seen = guard.read_only(for_exact(self.conjecture, case))
+        seen = running.read_only(for_exact(self.conjecture, case))
         try:
             values = self._surroundings(seen, case)
         except guard.TookTooLong:
@@ -196,7 +196,7 @@ class Evaluator:
             return Outcome(False)
         if values is None:
             return Outcome(False)
-        values = values | guard.read_only(for_functions(self.conjecture, seen))
+        values = values | running.read_only(for_functions(self.conjecture, seen))
         for digits in PRECISIONS:
             token = DIGITS.set(digits)
             try:

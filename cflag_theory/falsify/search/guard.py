@@ -1,5 +1,4 @@
-"""Running what a user wrote: errors become one sentence with file and line, and nothing runs forever.
-Here too: the run that a case of a conjecture is."""
+"""Running what a user wrote: errors become one sentence with file and line, and nothing runs forever."""
 
 from __future__ import annotations
 
@@ -11,22 +10,16 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import cflag_theory
 from cflag_theory.errors import CflagError, InvalidInput
-from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.search.exact_numbers import Undecided
-from cflag_theory.falsify.search.families import Family
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
-from cflag_theory.kernels import Algorithm, Problem, Trace, simulate
-from cflag_theory.kernels.own.algorithms import from_step
 from cflag_theory.outside.processes import words_of
 
 _WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
@@ -246,69 +239,3 @@ def guarded(
         words = words_of(error) if told is None else told.words
         remedy = "fix it, or exclude the case by a range or a hypothesis" if place() else "fix it"
         raise InvalidInput(f"{where_raised(error, files)}: {what} raised {words}{place()}: {remedy}") from None
-
-
-#: What came of the run of a case: NO_PROBLEM where its numbers make none.
-RAN, DIVERGED, NO_PROBLEM = "ran", "diverged", "no problem"
-
-
-def read_only(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The case in arrays that functions cannot write to: both sides are to see the same numbers."""
-    found: dict[str, Any] = {}
-    for name, value in case.items():
-        if isinstance(value, np.ndarray):
-            value = value.view()
-            value.setflags(write=False)
-        found[name] = value
-    return found
-
-
-def run_of(conjecture: Conjecture, seen: Mapping[str, Any]) -> tuple[str, Problem | None, Trace | None]:
-    """What came of the run of a case, with its problem and trace where it ran."""
-    problem = problem_of(conjecture, seen)
-    if problem is None:
-        return NO_PROBLEM, None, None
-    trace = run(conjecture, seen, problem)
-    return (DIVERGED, None, None) if trace is None else (RAN, problem, trace)
-
-
-def problem_of(conjecture: Conjecture, case: Mapping[str, Any]) -> Problem | None:
-    """The problem of a case; None where its numbers make none."""
-    if isinstance(conjecture.problem, Family):
-        return conjecture.problem.build(case)
-    builder = conjecture.builder
-    assert builder is not None
-    problem = builder.exact(case)
-    if problem is not None and not isinstance(problem, Problem):
-        raise InvalidInput(f"{builder.where}problem returned {type(problem).__name__}: return a Problem")
-    return problem
-
-
-def run(conjecture: Conjecture, case: Mapping[str, Any], problem: Problem) -> Trace | None:
-    """The run of a case, on the problem's number type; None where it leaves the finite numbers."""
-    row, memory, beta = conjecture.algorithm, conjecture.memory, case.get("beta")
-    if conjecture.step is not None:
-        # The step has its beta from the case, if it takes one; the run needs some number.
-        row, beta = from_step(conjecture.step, name="local_step", settings=tuple(case.items())), 1
-    elif conjecture.row is not None:
-        row = conjecture.row.exact(case)
-        if not isinstance(row, Algorithm):
-            raise InvalidInput(f"{conjecture.row.where}algorithm returned {row!r}: return a row, from algorithm(...)")
-    if conjecture.memories is not None:
-        memory = conjecture.memories.exact(case)
-    assert isinstance(row, str | Algorithm)
-    trace = simulate(
-        problem,
-        row,
-        beta=beta,
-        alpha=0 if conjecture.step is not None else case.get("alpha", 0),
-        local_steps=int(case["E"]),
-        rounds=int(case["T"]),
-        memory=memory,  # type: ignore[arg-type]
-        engine="reference",
-        diagnostics=conjecture.diagnostics,
-        iterates=True,
-        orders=case.get("orders"),
-        throw=False,
-    )
-    return trace if trace.ok else None
