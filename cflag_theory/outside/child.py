@@ -161,11 +161,9 @@ class _Pickler(pickle.Pickler):
 
 def pickled(found: Any, send: Callable[[Any], Any] | None) -> bytes:
     """An answer as bytes, handles in place of what cannot leave."""
-    if send is None:
-        return pickle.dumps(found)
     buffer = BytesIO()
     pickler = _Pickler(buffer)
-    pickler.send = send
+    pickler.send = send or (lambda one: None)
     pickler.dump(found)
     return buffer.getvalue()
 

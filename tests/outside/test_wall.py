@@ -34,6 +34,7 @@ REFUTED = {
     "comparisons are changed": claim("Fraction.__le__ = Fraction.__lt__ = lambda a, b: True"),
     "sympy is changed": claim("sympy.Add.__new__ = lambda *a, **k: sympy.S.Zero"),
     "Python's functions are changed": claim("import builtins; builtins.print = builtins.repr = None"),
+    "pickles are empty": claim("import pickle; pickle.dumps = lambda *a, **k: b''"),
     "another folder": claim("os.chdir('/')"),
     "descriptors are closed": claim("os.closerange(0, 50)"),
     "no streams": claim("sys.stdout = sys.stderr = None"),
