@@ -53,7 +53,7 @@ def across(
     """
     wanted = list(calls)
     # joblib takes 0.1 s to import, and what is kept needs no process.
-    size = jobs or _cores() if len(wanted) > 1 else 1
+    size = how_many(jobs) if len(wanted) > 1 else 1
     if size < 2:
         return _here(function, wanted, done)
     if size not in _crews:
@@ -68,11 +68,11 @@ def _here(function: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], do
         yield result
 
 
-def _cores() -> int:
+def how_many(jobs: int | None) -> int:
+    """As many processes as are asked for, or as there are usable cores; at most four for each core that there is."""
     from joblib import cpu_count
 
-    cores: int = cpu_count()
-    return cores
+    return min(jobs or cpu_count(), 4 * (os.cpu_count() or 1))
 
 
 class _Crew:

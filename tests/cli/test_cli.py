@@ -160,7 +160,7 @@ def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
     names = ("C-FLAG", "C-FLAG on digits")
     monkeypatch.setattr("cflag_theory.cli.first_report.REPORT", {name: studies.REPORT[name] for name in names})
     # All of it in this process, where the studies are small.
-    monkeypatch.setattr("cflag_theory.verify.workers._cores", lambda: 1)
+    monkeypatch.setattr("cflag_theory.verify.workers.how_many", lambda jobs: 1)
     target = tmp_path / "deep" / "report"
     code, out, err = cflag("verify", "cflag.eq65", "--out", target)
     assert (code, err) == (0, "")

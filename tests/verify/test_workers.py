@@ -13,7 +13,7 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import workers
-from cflag_theory.verify.workers import across
+from cflag_theory.verify.workers import across, how_many
 
 # loky looks once a second, and replaces a process that has grown by more than 300 MB since its first call.
 GROWING = """
@@ -64,6 +64,12 @@ def test_results_come_in_order_and_later_calls_go_where_the_earlier_ones_were():
     assert sum(one == other for one, other in zip(first, again[::-1], strict=True)) > 30
     # Neighbours go together, but for those that go to whoever is free: calls in turn would change process 39 times.
     assert sum(one[1] != other[1] for one, other in pairwise(first)) < 13
+
+
+def test_a_machine_starts_no_more_processes_than_it_can_use():
+    assert how_many(3) <= 3
+    assert how_many(2**63) == how_many(10**6) == 4 * os.cpu_count()
+    assert 1 <= how_many(None) <= os.cpu_count()
 
 
 def test_an_error_reaches_the_caller_and_the_processes_go_on():

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from joblib import cpu_count
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
@@ -26,7 +25,7 @@ from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import run_chunk
 from cflag_theory.studies.sweeps.store import Store, require_pyarrow
-from cflag_theory.verify.workers import processes, replaced_quietly
+from cflag_theory.verify.workers import how_many, processes, replaced_quietly
 
 BACKENDS = ("loky", "dask")
 _LOG = logging.getLogger("cflag_theory")
@@ -77,7 +76,7 @@ def sweep(
     out : path, optional
         Folder of the results; beside the file and named after it without this.
     jobs : int, optional
-        Processes; all usable cores without it. A cluster uses all its workers.
+        Processes, at most four for each core; all usable cores without it. A cluster uses all its workers.
     backend : {"loky", "dask"}
         Processes of this machine, or a Dask cluster, whose workers have the same version of this package.
     scheduler : str, optional
@@ -156,7 +155,7 @@ class _Checking:
 def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
     """What takes the chunks, this process itself if there is nothing, and the number of its workers."""
     if backend == "loky":
-        count = jobs or cpu_count()
+        count = how_many(jobs)
         if count == 1:
             yield None, count
             return
