@@ -50,6 +50,8 @@ LONGEST = tuple(
 
 #: Files for one process, in this order: what the first has computed, the second needs.
 TOGETHER = {"test_planted.py": "test_whole_ledger.py"}
+#: They ask Coq with the same compiled files, which a process makes once.
+TOGETHER |= dict.fromkeys(("test_third_paper.py", "test_worst_pages.py"), "test_coq_witness.py")
 
 #: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.
 PLAIN = {"sklearn", "pyarrow", "fcntl", "resource", "psutil"}
