@@ -1,4 +1,4 @@
-"""The core's look at a third of the ledger: each verdict by exact algebra. `test_whole_ledger` has all, and the rest."""
+"""The core's look at a third of the ledger, by exact algebra; `test_whole_ledger` has all of it, and the rest."""
 
 from __future__ import annotations
 
