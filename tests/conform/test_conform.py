@@ -46,7 +46,7 @@ def test_no_false_alarm(style):
 
 
 @pytest.mark.parametrize("bug", BUGS)
-@pytest.mark.parametrize("numbers", ["auto", "float32"])
+@pytest.mark.parametrize("numbers", ["auto", pytest.param("float32", marks=pytest.mark.full)])
 def test_known_bugs_are_named(bug, numbers):
     algorithm, functions, words, partial = BUGS[bug]
     report = conform(algorithm, **functions, partial=partial, numbers=numbers)
