@@ -51,8 +51,10 @@ LONGEST = tuple(
 )
 
 
-#: Files for one process, in this order: what the first has computed, the second needs.
+#: Files of a folder for one process, in this order: what the first has computed, the second needs.
 TOGETHER = {"test_planted.py": "test_whole_ledger.py"}
+#: They read all claims.
+TOGETHER |= dict.fromkeys(("test_uses.py", "test_replacements.py", "test_proofs.py"), "test_ledger.py")
 
 #: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.
 PLAIN = {"sklearn", "pyarrow", "fcntl", "resource", "psutil"}
