@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 #: Waits for a folder and words, with the three streams, and says how the command ended. The command itself runs as if
 #: Python had just begun it.
 WAITING = """
-import os, socket, sys
+import os, socket, sys, warnings
 import cflag_theory.cli.tables.rate, cflag_theory.kernels.trace.store, cflag_theory.studies.sweeps.check
 from cflag_theory.cli.main import main
 from cflag_theory.kernels import own_algorithm, simulate
@@ -20,7 +20,10 @@ while True:
     said, streams, *_ = socket.recv_fds(door, 100_000, 3)
     if not said:
         os._exit(0)
-    process = os.fork()
+    with warnings.catch_warnings():
+        # Python warns of threads, which the child does not have.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
     if not process:
         break
     for stream in streams:
