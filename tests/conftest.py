@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
 import inspect
 import math
+import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -48,8 +51,10 @@ LONGEST = tuple(
 )
 
 
-#: Files for one process, in this order: what the first has computed, the second needs.
+#: Files of a folder for one process, in this order: what the first has computed, the second needs.
 TOGETHER = {"test_planted.py": "test_whole_ledger.py"}
+#: They read all claims.
+TOGETHER |= dict.fromkeys(("test_uses.py", "test_replacements.py", "test_proofs.py"), "test_ledger.py")
 
 #: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.
 PLAIN = {"sklearn", "pyarrow", "fcntl", "resource", "psutil"}
@@ -141,6 +146,36 @@ def verdicts(kept):
     from cflag_theory.verify import verify
 
     return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, kept=kept), strict=True))
+
+
+@pytest.fixture(scope="session")
+def compiled_once(tmp_path_factory):
+    """A file of the Coq theory is compiled once for all processes, by its text and the files that it builds on."""
+    from cflag_theory.verify import coq, theory
+
+    base, run = tmp_path_factory.getbasetemp(), coq.run_coq
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "theory"
+    folder.mkdir(exist_ok=True)
+
+    def compiled(coqc, path, *options):
+        if path.name not in {source.name for source in theory.PROOFS.glob("*.v")}:
+            return run(coqc, path, *options)
+        built_on = [path.with_name(f"{name}.vo") for name in theory._required(path)]
+        text = hashlib.sha256(repr([options, *(one.read_bytes() for one in (path, *built_on))]).encode()).hexdigest()
+        there, made = folder / f"{text}.vo", path.with_suffix(".vo")
+        if there.exists():
+            shutil.copy(there, made)
+            return subprocess.CompletedProcess((), 0, "", "")
+        done = run(coqc, path, *options)
+        if done is not None and done.returncode == 0:
+            shutil.copy(made, draft := folder / f"{text}.{os.getpid()}")
+            os.replace(draft, there)
+        return done
+
+    with pytest.MonkeyPatch.context() as patched:
+        for module in (coq, theory):
+            patched.setattr(module, "run_coq", compiled)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,7 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
             axes.set_ylabel(r"$\Gamma(t)$")
         panels[-1].set_xlabel("Round; dotted: a new task begins")
         _symmetric(panels[0], [found["Gamma"]["mean"] for one in with_terms for found in one])
-        figure.draw_without_rendering()
+        figure.arrange()
         for axes, methods in zip(panels, with_terms, strict=True):
             colors = [_look(found["method"], place)[0] for place, found in enumerate(methods)]
             ends = [(found["Gamma"]["mean"][-1], _name(found)) for found in methods]

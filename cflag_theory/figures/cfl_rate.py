@@ -32,7 +32,7 @@ def cfl_rate_figure(studies: Any) -> style.Picture:
         for place, study in zip(axes[1::2], studies, strict=True):
             _quotient(place, study)
         figure.alt = " ".join(f"{study['title']}: {_finding(study)}; {_ends(study)}." for study in studies)
-        figure.draw_without_rendering()
+        figure.arrange()
         for place, written in zip(axes[::2], names, strict=True):
             style.name_ends(place, written)
     return figure
@@ -216,7 +216,7 @@ def rate_family_figure(family: Any) -> style.Picture:
             style.message(below, f"bounds: {', '.join(dict.fromkeys(proved))}", 56)
         style.log_numbers(below)
         figure.alt = f"{studies[0]['title']}: {_family_finding(family)}. {'; '.join(said)}."
-        figure.draw_without_rendering()
+        figure.arrange()
         style.name_ends(above, over)
         style.name_ends(below, under)
         for line in above.lines[-2:]:

@@ -50,7 +50,7 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
         _scale(panels[0], [run["Gamma"] for run in runs])
         panels[len(levels) // 2].set_ylabel(r"Forgetting term $\Gamma(t)$, 95% band")
         panels[-1].set_xlabel("Round $t$")
-        figure.draw_without_rendering()
+        figure.arrange()
         for axes, names in zip(panels, named, strict=True):
             name_ends(axes, names)
     return figure
@@ -123,7 +123,7 @@ def tasks_figure(study: Mapping[str, Any]) -> Picture:
         along.set_ylabel("Forgotten of past tasks, mean")
         message(traded, "Up is forgotten, right is learned", 56)
         traded.set(xlabel=r"Learned: $f_\tau$ before minus after task $\tau$, mean", ylabel="Forgotten in the end")
-        figure.draw_without_rendering()
+        figure.arrange()
         name_ends(along, names)
     return figure
 

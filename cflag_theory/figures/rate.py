@@ -45,7 +45,7 @@ def rate_figure(studies: Any) -> style.Picture:
         ]
         figure.alt = " ".join(_seen(study) for study in found)
         # Names stand where the layout has put the axes.
-        figure.draw_without_rendering()
+        figure.arrange()
         for axes, names in zip(figure.axes, panels, strict=True):
             style.name_ends(axes, names)
             for line in axes.lines:
@@ -248,7 +248,7 @@ def rate_details_figure(studies: Any) -> style.Picture:
         names = []
         for above, below, study in zip(axes[::2], axes[1::2], found, strict=True):
             names += [(above, _gradients(above, study)), (below, _quotients(below, study))]
-        figure.draw_without_rendering()
+        figure.arrange()
         for place, written in names:
             style.name_ends(place, written)
     return figure

@@ -79,12 +79,21 @@ class Picture(Figure):
 
     def draw(self, renderer: Any) -> None:
         """As of a figure, with words as they are where they are no formula, though they hold signs of one."""
+        self._spell()
+        super().draw(renderer)
+
+    def arrange(self) -> None:
+        """Put the panels where they are drawn later, for what is placed by where they are."""
+        self._spell()
+        if layout := self.get_layout_engine():
+            layout.execute(self)
+
+    def _spell(self) -> None:
         for one in self.findobj(Text):
             if isinstance(one, Text) and (words := one.get_text()):
                 if words != (shown := cleaned(words)):
                     one.set_text(shown)
                 one.set_parse_math(_is_set(shown))
-        super().draw(renderer)
 
     def __repr__(self) -> str:
         return f"<Picture: {self.alt}>"

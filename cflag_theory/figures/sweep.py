@@ -44,7 +44,7 @@ def series_figure(data: Mapping[str, Any]) -> style.Picture:
             _reference_slopes(axes, data["groups"])
         axes.set(xlabel=_name(data["x"]), ylabel=f"{_name(data['y'])}, mean and 95% band")
         _titled(axes, data["title"], _lowest(data["groups"]))
-        figure.draw_without_rendering()
+        figure.arrange()
         style.name_ends(axes, names)
         for guide in axes.lines:
             if str(guide.get_label()).startswith("Slope -"):
@@ -74,7 +74,7 @@ def curves_figure(data: Mapping[str, Any]) -> style.Picture:
             axes.set_yscale("log")
         axes.set(xlabel="Round $t$", ylabel=f"{_name(data['y'])}, mean and 95% band")
         _titled(axes, data["title"], _lowest(data["groups"]))
-        figure.draw_without_rendering()
+        figure.arrange()
         style.name_ends(axes, names)
     return figure
 

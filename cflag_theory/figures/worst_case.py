@@ -264,7 +264,7 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:
             axes.plot(one["T"], one["predicted"], "s-", color=BOUND, markersize=3.5, label="Printed bound")
             axes.set(xscale="log", yscale="log", xlabel="Rounds $T$")
             message(axes, f"{one['title']}: {_floor(one)}", 54)
-        figure.draw_without_rendering()
+        figure.arrange()
         for axes, one in zip(panels, series, strict=True):
             ends = [(one["measured"][-1], one["quantity"], MEASURED), (one["predicted"][-1], "Printed bound", BOUND)]
             name_ends(axes, ends)
@@ -307,7 +307,7 @@ def expectation_figure(data: Mapping[str, Any]) -> Picture:
         words = "is zero" if once[largest] == 0 else f"is {once[largest]:.2g} in round {data['t'][largest]}"
         message(axes, rf"$\mathbb{{E}}\,B(t)$ {words} if the memory is drawn once; the proof uses zero", 58)
         figure.alt = f"Exact expectation of the overfitting term: {figure.alt}."
-        figure.draw_without_rendering()
+        figure.arrange()
         name_ends(axes, [(once[-1], "Memory drawn once", MEASURED), (every[-1], "Drawn every round", SECOND)])
     return figure
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg import lapack
 
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.worstcase.programme import Conditions
@@ -54,12 +54,20 @@ class Solved:
     unbounded: bool
 
 
+def _factor(A: Array, lower: bool = True) -> Array:
+    """A's Cholesky factor, what the other triangle holds aside; LAPACK itself, as matrices are small."""
+    factor, info = lapack.dpotrf(A, lower=lower, clean=False)
+    if info:
+        raise np.linalg.LinAlgError("not positive definite")
+    return np.asarray(factor)
+
+
+def _solve(factor: Array, right: Array, lower: bool = True) -> Array:
+    return np.asarray(lapack.dpotrs(factor, right, lower=lower)[0])
+
+
 def _inverse(A: Array) -> Array:
-    return (
-        np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(A, check_finite=False), np.eye(len(A))))
-        if len(A)
-        else A
-    )
+    return _solve(_factor(A, False), np.eye(len(A)), False) if len(A) else A
 
 
 def _longest(matrices: Sequence[Array], changes: Sequence[Array], slack: Array, change: Array) -> float:
@@ -68,8 +76,8 @@ def _longest(matrices: Sequence[Array], changes: Sequence[Array], slack: Array, 
     for A, dA in zip(matrices, changes, strict=True):
         if len(A):
             factor = np.linalg.cholesky(A)
-            half = scipy.linalg.solve_triangular(factor, dA, lower=True, check_finite=False)
-            whole = scipy.linalg.solve_triangular(factor, half.T, lower=True, check_finite=False)
+            half = lapack.dtrtrs(factor, dA, lower=True)[0]
+            whole = lapack.dtrtrs(factor, half.T, lower=True)[0]
             low = np.linalg.eigvalsh((whole + whole.T) / 2)[0]
             if low < 0:
                 limit = min(limit, -1 / float(low))
@@ -90,22 +98,19 @@ class _Newton:
         self.rf = c - rows.F.T @ now.y
         self.B = rows.schur(now.X, self.Zi)
         self.B[np.diag_indices(len(self.B))] += now.s / now.y
-        self.factor = self._factor()
-        self.W = scipy.linalg.cho_solve(self.factor, rows.F, check_finite=False)
+        self.factor = self._ridged()
+        self.W = _solve(self.factor, rows.F)
         K = rows.F.T @ self.W
         K[np.diag_indices(len(c))] += 1e-15 * np.trace(K) / len(c)
-        self.small = scipy.linalg.cho_factor(K)
+        self.small = _factor(K, False)
 
-    def _factor(self) -> tuple[Array, bool]:
+    def _ridged(self) -> Array:
         diagonal = np.diag(self.B).copy()
         for ridge in _RIDGES:
             R = self.B.copy()
             R[np.diag_indices(len(R))] += ridge * diagonal
             try:
-                factor: tuple[Array, bool] = scipy.linalg.cho_factor(
-                    R, lower=True, overwrite_a=True, check_finite=False
-                )
-                return factor
+                return _factor(R)
             except np.linalg.LinAlgError:
                 continue
         raise np.linalg.LinAlgError("no ridge is large enough")
@@ -123,9 +128,9 @@ class _Newton:
         e, g = right, self.rf
         # Refinement takes out the ridge; without it the residuals stall at 1e-6.
         for _ in range(4):
-            u = scipy.linalg.cho_solve(self.small, g - self.W.T @ e)
+            u = _solve(self.small, g - self.W.T @ e, False)
             dv += u
-            dy += scipy.linalg.cho_solve(self.factor, e + rows.F @ u, check_finite=False)
+            dy += _solve(self.factor, e + rows.F @ u)
             e, g = right + rows.F @ dv - self.B @ dy, self.rf - rows.F.T @ dy
         dA = rows.adjoint(dy)
         moved = [t - x @ d @ zi for t, x, d, zi in zip(target, now.X, dA, self.Zi, strict=True)]

@@ -126,6 +126,7 @@ def test_a_device_that_computes_otherwise_is_found(monkeypatch: pytest.MonkeyPat
         return course(case, name, device, **more) * (1 + 1e-8 * (not isinstance(device, str)))
 
     monkeypatch.setattr(checks, "METHOD_NAMES", ("finetune",))
+    monkeypatch.setattr(checks, "CNN", checks.NOISE)
     monkeypatch.setattr(checks, "course", other)
     with pytest.raises(Failed, match="mlp finetune theory"):
         checks.agreement(ground)

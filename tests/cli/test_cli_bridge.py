@@ -277,22 +277,24 @@ def test_an_interrupted_run_says_that_the_same_command_continues(cflag, monkeypa
     assert cflag("bridge", "--out", tmp_path / "run") == (130, "", sentence)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        ((), 2, "cflag: cflag bridge needs torch, which is not installed: pip install 'cflag-theory[torch]'"),
-        (("--report",), 0, ""),
-        (("--list-presets",), 0, ""),
-        (("--check-data", "."), 1, ""),
-    ],
-)
-def test_without_torch(tmp_path, arguments, code, words):
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = sys.modules["torchvision"] = None
+from cflag_theory.cli import main as cli
+for words in (["--report"], ["--list-presets"], ["--check-data", "."], []):
+    sys.argv = ["cflag", "bridge", *words]
+    try:
+        cli.main()
+    except SystemExit as ended:
+        print(ended.code or 0, file=sys.stderr)
+"""
+
+
+def test_without_torch(tmp_path):
     """Only runs need it; the others import nothing of it."""
-    start = "import sys; sys.modules['torch'] = sys.modules['torchvision'] = None;"
-    start += "from cflag_theory.cli import main as cli;"
-    call = f"sys.argv = ['cflag', 'bridge', *{list(arguments)!r}]; cli.main()"
-    done = subprocess.run([sys.executable, "-c", start + call], capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, done.stderr.strip()) == (code, words)
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, cwd=tmp_path)
+    needs = "cflag: cflag bridge needs torch, which is not installed: pip install 'cflag-theory[torch]'"
+    assert done.stderr.splitlines() == ["0", "0", "1", needs, "2"]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,10 +113,17 @@ def test_an_interrupted_sweep_says_how_to_go_on(study, tmp_path):
     assert not list(folder.glob(".*.draft"))
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """What was run once, to be copied."""
+    return tmp_path_factory.mktemp("shared") / "study-results"
+
+
 @pytest.fixture
-def results(cflag, study, tmp_path):
-    assert cflag("sweep", study, "--jobs", 1)[0] == 0
-    return tmp_path / "study-results"
+def results(cflag, study, shared, tmp_path):
+    if not shared.exists():
+        assert cflag("sweep", study, "--jobs", 1, "--out", shared)[0] == 0
+    return shutil.copytree(shared, tmp_path / "study-results")
 
 
 @pytest.mark.parametrize(

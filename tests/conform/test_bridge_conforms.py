@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from bridge_conforming import METHODS, bridge_round, ewc_client, flagged, tracked
-from needs import LONG
+from needs import LONG, in_turn
 
 from cflag_theory.bridge.methods import finetune, flag
 from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Union
@@ -48,7 +48,7 @@ def test_the_bridge_agrees(method):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", in_turn(METHODS, 3))
 def test_no_false_alarm_with_the_bridge(method):
     report = report_of(method, problems=1_500 if LONG else 250, rounds=2, seed=100)
     assert not report.refuted, str(report)

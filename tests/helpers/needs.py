@@ -22,4 +22,5 @@ def in_turn(names, of):
 
 def needs_coq(test):
     """Asks Coq where it is installed; the core asks sympy and z3 alone."""
-    return pytest.mark.full(pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")(test))
+    there = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+    return pytest.mark.full(pytest.mark.usefixtures("compiled_once")(there(test)))

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from dividing import command
 
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.outside.child import Child, NoAnswer
@@ -165,10 +166,6 @@ ENDS = {
 }
 
 
-def command(*words):
-    return [sys.executable, "-m", "cflag_theory", *map(str, words)]
-
-
 SIMULATE = ("simulate", "--beta", 0.01, "--E", 2, "--algorithm", "it.py:mine")
 
 
@@ -176,9 +173,7 @@ SIMULATE = ("simulate", "--beta", 0.01, "--E", 2, "--algorithm", "it.py:mine")
 def test_a_command_says_how_a_plug_in_ended_it(tmp_path, name):
     before, within, expected, words = ENDS[name]
     (tmp_path / "it.py").write_text(STEP.format(before=before, within=within), encoding="utf-8")
-    done = subprocess.run(
-        command(*SIMULATE, "--T", 3, "--out", "it.csv"), cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = command(*SIMULATE, "--T", 3, "--out", "it.csv", cwd=tmp_path)
     assert done.returncode == expected
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == (expected == 2)
@@ -189,7 +184,8 @@ def test_a_command_says_how_a_plug_in_ended_it(tmp_path, name):
 def test_the_part_that_works_ends_with_the_command(tmp_path, number):
     within = "open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
     (tmp_path / "it.py").write_text(STEP.format(before="", within=within), encoding="utf-8")
-    with subprocess.Popen(command(*SIMULATE, "--T", 3), cwd=tmp_path, stderr=subprocess.PIPE, text=True) as main:
+    words = map(str, (sys.executable, "-m", "cflag_theory", *SIMULATE, "--T", 3))
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as main:
         ends = time.monotonic() + 60
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text(encoding="ascii"):
             assert time.monotonic() < ends

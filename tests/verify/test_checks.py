@@ -71,10 +71,11 @@ def test_the_same_seed_gives_the_same_evidence_and_another_the_same_verdict(verd
     assert other.to_json() != again.to_json()
 
 
-def test_claims_come_in_the_order_asked_and_are_announced_when_they_are_decided():
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.full)])
+def test_claims_come_in_the_order_asked_and_are_announced_when_they_are_decided(jobs):
     announced = []
     asked = ["cflag.eq65", "cflag.eq22"]
-    found = verify(asked, jobs=2, progress=announced.append)
+    found = verify(asked, jobs=jobs, progress=announced.append)
     assert [verdict.claim.id for verdict in found] == asked
     assert sorted(announced) == sorted(asked)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 
 import pytest
 import sympy as sp
@@ -27,6 +28,7 @@ a, b = sp.symbols("a b", nonnegative=True)
 m = sp.Symbol("m", nonnegative=True)
 
 
+@cache
 def evidence(id):
     subject, points = claim(id), points_of(id)
     found = [item for part in subject.parts for item in (*prove(part), *refute(part), *replay(part, points))]

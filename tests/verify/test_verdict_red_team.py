@@ -110,7 +110,9 @@ def test_no_counterexample_breaks_a_standing_assumption(paper, name, value):
     assert finding(Statement("", at_most(x, 0)), point, "ours") == ["refutes"]
 
 
-PARTS = [(one, part) for one in map(claim, LEDGER) for part in one.parts]
+@cache
+def every_part():
+    return [(one, part) for one in map(claim, LEDGER) for part in one.parts]
 
 
 @cache
@@ -118,7 +120,7 @@ def symbols_of(paper):
     """The symbols of a paper's rows by name."""
     found = {
         symbol
-        for one, part in PARTS
+        for one, part in every_part()
         if one.paper == paper
         for statement in statements(part).values()
         for relation in statement.relations
@@ -246,7 +248,7 @@ def false_lines(one, part):
 def test_what_another_row_shows_false_is_not_granted():
     """The rule of inheritance, over all rows: a part that uses such a line says so, and another one decides without."""
     unsettled = set()
-    for one, part in PARTS:
+    for one, part in every_part():
         uses = part.kind == "claim" and one.paper != "ours" and verdicts_of(one.id)[part.key] in ("holds", "loose")
         if not uses or not [*false_lines(one, part)]:
             continue
@@ -266,14 +268,14 @@ def test_what_another_row_shows_false_is_not_granted():
 
 def test_a_printed_line_is_granted_only_as_a_step():
     """Whatever the verdict: a source that grants what is printed stands in a part whose reading says so."""
-    for one, part in PARTS:
+    for one, part in every_part():
         granted = [s for other in statements(part).values() for f in other.facts for s in f.sources if s.granted]
         assert not granted or part.reading == STEP, (one.id, part.key)
 
 
 def test_every_repair_and_every_sharper_statement_belongs():
     """No claim of the ledger has a repair or a sharper statement that does not belong to it."""
-    for one, part in PARTS:
+    for one, part in every_part():
         assert {fault(part, on) for on in ("repair", "sharp")} == {None}, (one.id, part.key)
 
 

@@ -12,7 +12,10 @@ from expecting import expectations
 from needs import in_turn
 from rows import points_in_turn
 
-from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.claims.engine.claim import statements
+from cflag_theory.claims.engine.rules import RULES
+from cflag_theory.claims.engine.steps import Induction, Obligation
+from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import agree, first_look, looked_at, verify
 from cflag_theory.verify.checks import CHECKS
@@ -68,11 +71,27 @@ def test_every_claim_has_the_verdict_that_is_expected_of_it(ledger):
 
 def test_every_proof_is_accepted_by_both_engines(ledger):
     for id, verdict in ledger.items():
-        for item in verdict.evidence:
-            assert item.finding != "undecided", id
+        parts = {part.key: part for part in claim(id).parts}
+        proofs = {(key, on): one for key, part in parts.items() for on, one in statements(part).items() if one.proof}
+        refutations = {(key, "printed"): part.refutation for key, part in parts.items() if part.refutation}
+        found = [item for item in verdict.evidence if item.kind == "proof" or "refutation" in item.data]
+        examined = [(item, (item.part, item.on)) for item in found]
+        assert {at for item, at in examined if item.kind == "proof"} == proofs.keys(), id
+        assert {at for item, at in examined if item.kind != "proof"} == refutations.keys(), id
+        assert all(item.finding != "undecided" for item in verdict.evidence), id
+        for item, at in examined:
+            # z3 is named only where it leaves nothing open.
+            assert item.data["engines"] == ["sympy", "z3"], (id, at)
+            assert item.data["faults"] == [], (id, at)
+            assert set(item.data["rules"]) <= RULES.keys() | {"induction"}, (id, at)
             if item.kind == "proof":
-                assert item.data["engines"][:2] == ["sympy", "z3"], id
-                assert item.data["undecided"] == [], id
+                assert item.data["undecided"] == [], (id, at)
+                assert item.data["obligations"] == len(obligations(proofs[at].proof.steps)), (id, at)
+
+
+def obligations(steps):
+    inner = [within for step in steps if isinstance(step, Induction) for within in step.inner]
+    return [step for step in (*steps, *inner) if isinstance(step, Obligation)]
 
 
 def test_what_is_proved_was_met_in_instances_or_runs_and_never_contradicted(ledger):

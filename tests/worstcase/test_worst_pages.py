@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from needs import needs_coq
@@ -16,6 +17,7 @@ from cflag_theory.worstcase import worst_case
 FEDAVG = {"method": "fedavg", "E": 2, "T": 1}
 
 
+@cache
 def page(**setting):
     found = worst_case(**{"eta": Fraction(1, 10), **setting})
     return found, found.page()

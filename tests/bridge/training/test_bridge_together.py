@@ -25,7 +25,7 @@ from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.errors import UnknownName
 
-TASKS, ROUNDS = 3, 3
+TASKS, ROUNDS = 3, 2
 CASES = [
     ("c_flag", {"mode": "theory", "adaptive": "none"}),
     ("c_flag", {"mode": "paper", "adaptive": "average", "rates_from": "gradients"}),

@@ -23,12 +23,13 @@ def few_points(monkeypatch):
 @pytest.mark.parametrize(
     ("found", "largest"),
     [
-        (step_sizes(L=2, m=0, E=2, T=3), 1),
-        (cfl_step_sizes(L=2, K=3, T=3), 1),
-        (step_sizes(L=1, m=0, E=3, T=300), 1.875),
+        (lambda: step_sizes(L=2, m=0, E=2, T=3), 1),
+        (lambda: cfl_step_sizes(L=2, K=3, T=3), 1),
+        (lambda: step_sizes(L=1, m=0, E=3, T=300), 1.875),
     ],
 )
 def test_the_largest_step_is_the_one_of_the_ledger(found, largest):
+    found = found()
     one = sharp_step(found)
     low, high = one.largest
     assert low <= largest * (1 + 1e-3)
