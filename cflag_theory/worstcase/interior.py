@@ -54,20 +54,16 @@ class Solved:
     unbounded: bool
 
 
-def _factor(A: Array, lower: bool = True) -> Array:
-    """A's Cholesky factor, what the other triangle holds aside; LAPACK itself, as matrices are small."""
-    factor, info = lapack.dpotrf(A, lower=lower, clean=False)
+def _factor(A: Array) -> Array:
+    """A's Cholesky factor, in its upper triangle; LAPACK itself, as matrices are small."""
+    factor, info = lapack.dpotrf(A, clean=False)
     if info:
         raise np.linalg.LinAlgError("not positive definite")
     return np.asarray(factor)
 
 
-def _solve(factor: Array, right: Array, lower: bool = True) -> Array:
-    return np.asarray(lapack.dpotrs(factor, right, lower=lower)[0])
-
-
 def _inverse(A: Array) -> Array:
-    return _solve(_factor(A, False), np.eye(len(A)), False) if len(A) else A
+    return np.asarray(lapack.dpotrs(_factor(A), np.eye(len(A)))[0]) if len(A) else A
 
 
 def _longest(matrices: Sequence[Array], changes: Sequence[Array], slack: Array, change: Array) -> float:
@@ -99,20 +95,19 @@ class _Newton:
         self.B = rows.schur(now.X, self.Zi)
         self.B[np.diag_indices(len(self.B))] += now.s / now.y
         self.factor = self._ridged()
-        self.W = _solve(self.factor, rows.F)
+        self.W = lapack.dpotrs(self.factor, rows.F, lower=True)[0]
         K = rows.F.T @ self.W
         K[np.diag_indices(len(c))] += 1e-15 * np.trace(K) / len(c)
-        self.small = _factor(K, False)
+        self.small = _factor(K)
 
     def _ridged(self) -> Array:
         diagonal = np.diag(self.B).copy()
         for ridge in _RIDGES:
             R = self.B.copy()
             R[np.diag_indices(len(R))] += ridge * diagonal
-            try:
-                return _factor(R)
-            except np.linalg.LinAlgError:
-                continue
+            factor, info = lapack.dpotrf(R, lower=True, clean=False)
+            if not info:
+                return np.asarray(factor)
         raise np.linalg.LinAlgError("no ridge is large enough")
 
     def direction(self, sigma: float, dX: Sequence[Array], dZ: Sequence[Array], ds_dy: Array) -> Iterate:
@@ -128,9 +123,9 @@ class _Newton:
         e, g = right, self.rf
         # Refinement takes out the ridge; without it the residuals stall at 1e-6.
         for _ in range(4):
-            u = _solve(self.small, g - self.W.T @ e, False)
+            u = lapack.dpotrs(self.small, g - self.W.T @ e)[0]
             dv += u
-            dy += _solve(self.factor, e + rows.F @ u)
+            dy += lapack.dpotrs(self.factor, e + rows.F @ u, lower=True)[0]
             e, g = right + rows.F @ dv - self.B @ dy, self.rf - rows.F.T @ dy
         dA = rows.adjoint(dy)
         moved = [t - x @ d @ zi for t, x, d, zi in zip(target, now.X, dA, self.Zi, strict=True)]
