@@ -87,7 +87,7 @@ def changed(data, *keys, to):
         (("setting", "radius"), lambda text: "-1", "radius is -1"),
         (("functions", "mu"), lambda value: -1.0, "not those of this setting"),
         (("functions", "clients"), lambda value: value[:1], "not those of this setting"),
-        (("functions", "start"), lambda value: value[:1], "not those of this setting"),
+        (("functions", "start"), lambda value: value[:1], "should have 1 entries"),
         (("setting",), lambda value: None, "no worst case"),
     ],
 )
