@@ -91,7 +91,7 @@ def quadratic_smoothness(past: Components, current: Components, *, L: Any = None
     if L is None:
         value, exact = largest_norm("L", matrices)
         return {"L": Constant(value, EXACT if exact else UPPER_BOUND, why)} | constants
-    if matrices[0].dtype != object:
+    if matrices[0].matrix.dtype != object:
         raise InvalidInput(f"L = {L} comes with floats: leave it out, it is computed")
     bound = Fraction(L)
     attained = certify("L", bound, matrices)
