@@ -57,10 +57,15 @@ def at_least(least: int, bits: int = _BITS) -> Rule:
     return Rule(lambda value: _is(value, int) and least <= value < 1 << bits, wanted)
 
 
+def within(low: float, high: float) -> Rule:
+    """Numbers in a range, with its ends."""
+    return _number(f"a number from {low:g} to {high:g}", lambda value: bool(low <= value <= high))
+
+
 #: Numbers of no more digits than Python writes; exact runs keep them exactly.
 Number = Annotated[Any, _number("a finite number")]
 NotNegative = Annotated[Any, _number("a finite number that is not negative", lambda value: bool(value >= 0))]
-Share = Annotated[Any, _number("a number from 0 to 1", lambda value: bool(0 <= value <= 1))]
+Share = Annotated[Any, within(0, 1)]
 Part = Annotated[Any, _number("a number from 0 to below 1", lambda value: bool(0 <= value < 1))]
 #: A parameter of Dirichlet's law.
 Dirichlet = Annotated[Any, _number("a number above 0 and at most 1e12", lambda value: bool(0 < value <= 1e12))]
@@ -244,14 +249,15 @@ def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
 def quoted(value: Any) -> str:
     """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
     try:
-        number = isinstance(value, Integral) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
+        number = isinstance(value, Rational) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
         words = str(value) if number else repr(value)
     except Exception:
         words = ""
     if 0 < len(words) <= 200:
         return words
-    if isinstance(value, Integral):
-        return f"an integer of {int(value).bit_length()} bits"
+    if isinstance(value, Rational):
+        bits = max(int(value.numerator).bit_length(), int(value.denominator).bit_length())
+        return f"{'an integer' if isinstance(value, Integral) else 'a fraction'} of {bits} bits"
     return f"a value of type {type(value).__name__}"
 
 

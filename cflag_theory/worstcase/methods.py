@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
+from numbers import Rational
 from typing import Annotated, Any
 
 from cflag_theory.errors import InvalidInput
@@ -23,9 +24,15 @@ VALUE, DISTANCE, GRADIENT, LEAST = MEASURES = ("f", "distance", "grad", "min-gra
 MOST_STEPS = 200
 #: Numbers of a setting are far from where floats end: they are squared, and divided by.
 _FAR = 10**100
-_POSITIVE = Rule(lambda value: 1 <= value * _FAR <= _FAR**2, "units in which it is positive, from 1e-100 to 1e100")
-_NOT_NEGATIVE = Rule(lambda value: value == 0 or _POSITIVE.fits(value), f"{_POSITIVE.wanted}, or 0")
-_NUMBER = Rule(lambda value: _NOT_NEGATIVE.fits(abs(value)), "units in which it is 0 or from 1e-100 to 1e100")
+
+
+def _is_far(value: Any) -> bool:
+    return isinstance(value, Rational) and (value == 0 or 1 <= abs(Fraction(value)) * _FAR <= _FAR**2)
+
+
+_POSITIVE = Rule(lambda value: _is_far(value) and value > 0, "units in which it is positive, from 1e-100 to 1e100")
+_NOT_NEGATIVE = Rule(lambda value: _is_far(value) and value >= 0, f"{_POSITIVE.wanted}, or 0")
+_NUMBER = Rule(_is_far, "units in which it is 0 or from 1e-100 to 1e100")
 
 
 @dataclass(frozen=True)

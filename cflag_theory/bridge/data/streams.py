@@ -13,7 +13,7 @@ from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.partition import CLASS_OVER_CLIENTS, Floats, Ints, partition_task
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels.memory.buffers import content, reservoir, ring
-from cflag_theory.public import Count, Whole, one_of, taking
+from cflag_theory.public import Count, Dirichlet, Whole, at_least, one_of, taking
 
 #: Tasks of each data set in the paper, and of the digits: 2, 20, 20 and 2 classes a task.
 TASKS = {"cifar10": 5, "cifar100": 5, "tinyimagenet": 10, "digits": 5}
@@ -55,9 +55,9 @@ class Stream:
 def split_tasks(
     images: Images,
     *,
-    tasks: int | None = None,
-    clients: int,
-    zeta: float,
+    tasks: Count | None = None,
+    clients: Count,
+    zeta: Dirichlet,
     partition: str = CLASS_OVER_CLIENTS,
     sizes: Sequence[int] | None = None,
     class_order: Annotated[str, one_of(*CLASS_ORDERS, called="class order")] = GIVEN,
@@ -152,7 +152,7 @@ def remembered(
     task: Whole,
     *,
     kind: Annotated[str, one_of(*MEMORIES, called="memory")] = RING,
-    size: Count,
+    size: Annotated[int, at_least(1)._replace(called="memory size")],
     seed: Whole,
 ) -> tuple[tuple[Ints, ...], ...]:
     """What each client remembers when `task` begins.

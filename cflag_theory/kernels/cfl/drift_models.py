@@ -16,7 +16,7 @@ from cflag_theory.kernels.problems.glm import random_glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import quadratic
 from cflag_theory.kernels.problems.validation import validate
-from cflag_theory.public import Count, NotNegative, Positive, Whole, one_of
+from cflag_theory.public import Count, NotNegative, Positive, Whole, one_of, taking
 
 SPECTRA = ("linear", "geometric", "ends", "uniform")
 
@@ -59,6 +59,7 @@ def evolving(problem: Problem, *, windows: Windows | None = None, drift: Drift |
     )
 
 
+@taking
 def noisy_quadratic(
     *,
     dimension: Count = 10,
@@ -143,6 +144,7 @@ def shared_quadratic(matrix: Array, *, clients: int, minimiser: Array, start: Ar
     return replace(named, name="noisy quadratic")
 
 
+@taking
 def random_evolving(
     *,
     clients: int = 5,

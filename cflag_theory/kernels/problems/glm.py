@@ -21,7 +21,7 @@ from cflag_theory.kernels.problems.validation import (
     of_tasks,
     with_multiple,
 )
-from cflag_theory.public import Count, NotNegative, Whole
+from cflag_theory.public import Count, NotNegative, Whole, taking
 
 
 def glm(
@@ -98,6 +98,7 @@ def _task(task: str, rows: Array, targets: ArrayLike, weights: ArrayLike | None,
     return Task(rows.reshape(n, 1, d), shifts.reshape(n, 1), scales.reshape(n, 1), None, clients)
 
 
+@taking
 def random_glm(
     *,
     clients: Count = 5,

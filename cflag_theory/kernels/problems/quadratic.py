@@ -22,7 +22,7 @@ from cflag_theory.kernels.problems.validation import (
     of_tasks,
     with_multiple,
 )
-from cflag_theory.public import Count, NotNegative, Share, Whole
+from cflag_theory.public import Count, NotNegative, Share, Whole, taking
 
 
 def quadratic(
@@ -98,6 +98,7 @@ def quadratic_smoothness(past: Components, current: Components, *, L: Any = None
     } | constants
 
 
+@taking
 def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, beta: Any, steps: Whole) -> Array:
     """x_t of x <- x - beta (A x - b) after t steps, as a matrix power; on `Fraction` where any number is one.
 
@@ -122,6 +123,7 @@ def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, 
     return np.asarray(power[:d, :d] @ x + power[:d, d])
 
 
+@taking
 def random_quadratic(
     *,
     clients: Count = 3,

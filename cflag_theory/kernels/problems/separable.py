@@ -25,7 +25,7 @@ from cflag_theory.kernels.problems.validation import (
     has_fractions,
     of_tasks,
 )
-from cflag_theory.public import Count, NotNegative, Part, Positive, Share, Whole
+from cflag_theory.public import Count, NotNegative, Part, Positive, Share, Whole, taking
 
 
 def separable(
@@ -113,6 +113,7 @@ def _centred(potential: str | Potential) -> int:
     return code
 
 
+@taking
 def random_separable(
     *,
     clients: Count = 5,

@@ -26,7 +26,7 @@ from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import grid
-from cflag_theory.public import Count, NotNegative, Whole
+from cflag_theory.public import Count, NotNegative, Whole, taking
 from cflag_theory.shown import Sheet, Shown
 
 #: Ten classes in pairs, an even and an odd one in each.
@@ -175,6 +175,7 @@ def task_sequence(problem: Problem, tasks: Sequence[Sequence[int]]) -> TaskSeque
     return TaskSequence(problem, task_of[order])
 
 
+@taking
 def random_tasks(
     *,
     tasks: Count = 5,

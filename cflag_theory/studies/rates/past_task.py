@@ -23,7 +23,7 @@ from cflag_theory.kernels.memory.memory import ROTATION
 from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.simulation import digest
-from cflag_theory.public import Count, NotNegative, Positive, Rule, Several, Whole, taking
+from cflag_theory.public import Count, NotNegative, Positive, Several, Whole, taking, within
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import ROUNDING, Bound, Setting, bounds, described, memory_share
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
@@ -72,7 +72,7 @@ def rate(
     replicas: Several = 32,
     local_steps: Count = 10,
     c: float | None = None,
-    power: Annotated[float, Rule(lambda value: 0 <= value <= 100, "a number from 0 to 100")] = 0.5,
+    power: Annotated[float, within(0, 100)] = 0.5,
     alpha_factor: Positive = 1.0,
     m: NotNegative | None = None,
     row: Algorithm | None = None,

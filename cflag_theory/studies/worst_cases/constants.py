@@ -202,9 +202,11 @@ def _tell(progress: Callable[[str], None] | None, words: str) -> None:
 def parse_step(text: str) -> Fraction:
     """beta L E from text such as 1/12 or 0.25, exactly."""
     try:
-        return fraction(text)
+        if _PLACE.fits(value := fraction(text)):
+            return value
     except ValueError:
-        raise InvalidInput(f"beta L E is {text!r}: use a positive number such as 1/12 or 0.25") from None
+        pass
+    raise InvalidInput(f"beta L E is {text!r}: use a number from {LEAST_U} to {MOST_U}, such as 1/12 or 0.25")
 
 
 def parse_order(text: str) -> str | tuple[int, ...]:

@@ -270,9 +270,7 @@ def test_the_constants_of_a_problem_say_how_they_are_known():
         float(unknown.r)
 
 
-@pytest.mark.parametrize(
-    "weights", [("1/3", "1/3"), ("1/3", "5/7"), ("0", "2"), ("-1", "-1/2"), ("-1", "2")]
-)
+@pytest.mark.parametrize("weights", [("1/3", "1/3"), ("1/3", "5/7"), ("0", "2"), ("-1", "-1/2"), ("-1", "2")])
 def test_exact_curvature_of_wide_data_is_that_of_the_smaller_side(weights):
     """L by the rows x rows side, where weights have one sign, is what the whole side of the floats has."""
     rows = np.array([[Fraction(3 * i + j, 2) for j in range(5)] for i in range(2)])

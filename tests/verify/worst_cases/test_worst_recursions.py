@@ -197,12 +197,12 @@ def test_towards_a_minimum():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n": 0}, "n is 0: use a whole number of at least 1"),
+        ({"n": 0}, "n is 0: use an integer of at least 1"),
         ({"n": 2.5}, "n is 2.5"),
         ({"step": 0.5}, "beta L is 0.5: use a Fraction"),
         ({"step": Fraction(-1, 2)}, "beta L is -1/2"),
         ({"order": (0, 2)}, "the order refreshes component 2: use components from 0 to 1"),
-        ({"order": (0, "a")}, "component 'a'"),
+        ({"order": (0, "a")}, r"order\[1\] is 'a': use an integer"),
     ],
 )
 def test_what_is_no_case_is_refused(make, changes, message):
