@@ -229,7 +229,7 @@ def test_streams_of_numbers_are_apart():
         ({"seed": 1.5}, InvalidInput, "seed is 1.5"),
         ({"sizes": [1, 1]}, InvalidInput, "go with 'client-over-classes'"),
         ({"sizes": [1], "partition": CLIENT_OVER_CLASSES}, InvalidInput, "for each of the 2 clients"),
-        ({"sizes": [1, -1], "partition": CLIENT_OVER_CLASSES}, InvalidInput, r"sizes\[1\] is 0.5: use an integer"),
+        ({"sizes": [1, -1], "partition": CLIENT_OVER_CLASSES}, InvalidInput, "integer of at least 0"),
         ({"sizes": [1, 0.5], "partition": CLIENT_OVER_CLASSES}, InvalidInput, r"sizes\[1\] is 0.5: use an integer"),
         ({"sizes": [15, 6], "partition": CLIENT_OVER_CLASSES}, InvalidInput, "sum to 21, but a task has 20 samples"),
     ],
