@@ -46,6 +46,12 @@ _PANEL: dict[str, Form] = {
     "instances": Each(filled("u")),
 }
 _METHOD = {"method": WORD, "mode": Maybe(WORD)}
+_NQM: dict[str, Form] = {
+    "method": one_of("FedAvg", "FedProx", "CFL", "CFL-0.001", "CFL-0.01"),
+    "rate": NUMBER,
+    "mean": filled("t"),
+}
+_NQM |= {"low": Maybe(filled("t")), "high": Maybe(filled("t"))}
 #: Of the data of a figure, by its name; of figures that take several, of each.
 FORMS: Mapping[str, Form] = {
     "rate_figure": _RATE,
@@ -96,7 +102,7 @@ FORMS: Mapping[str, Form] = {
             | {"mean": _numbers("T"), "ours": _numbers("T")}
         ],
     },
-    "nqm_figure": {"title": WORD, "curves": [{"method": WORD, "rate": NUMBER, "mean": filled("t")}]},
+    "nqm_figure": {"title": WORD, "curves": [_NQM]},
     "worst_case_figure": {
         **dict.fromkeys(("upper", "lower"), NUMBER),
         "unit": WORD,

@@ -311,6 +311,8 @@ def _at_once(rounds: int) -> int:
 
 def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     """The horizons of a study as integers."""
+    if not all(float(T).is_integer() for T in horizons):
+        raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     whole = tuple(map(int, horizons))
     if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:
         raise InvalidInput(
