@@ -18,7 +18,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Problem
-from cflag_theory.public import Count, NotNegative, Number, Whole, one_of, quoted, require, require_fields
+from cflag_theory.public import Count, NotNegative, Number, Whole, one_of, quoted, require, require_fields, taking
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 
@@ -54,6 +54,7 @@ class Memory:
         require_fields(self)
         if self.kind in (SUBSET, BALANCED):
             require("size", self.size, Count)
+            object.__setattr__(self, "size", int(self.size))
         if (self.kind == GIVEN) != (len(self.kept) > 0):
             raise InvalidInput(f"memory {self.kind!r} with kept = {self.kept}: use given(...), one sequence a client")
 
@@ -87,6 +88,7 @@ def class_balanced(size: Count, *, redraw: bool = False) -> Memory:
     return Memory(BALANCED, size=size, redraw=redraw)
 
 
+@taking
 def sign_bias(*, m: NotNegative | None = None, scale: NotNegative | None = None, redraw: bool = False) -> Memory:
     """b = +-sqrt(m) grad f, one common sign: f_memory is a function and ||b||^2 = m ||grad f||^2 everywhere.
 
@@ -105,6 +107,7 @@ def sign_bias(*, m: NotNegative | None = None, scale: NotNegative | None = None,
     return Memory(SIGN_BIAS, scale=_scale(m, scale), redraw=redraw)
 
 
+@taking
 def rotation_bias(
     *, m: NotNegative | None = None, scale: NotNegative | None = None, angle: float = math.pi / 2
 ) -> Memory:

@@ -88,7 +88,7 @@ def sharp(
         The solver of a case gives no answer.
     """
     chosen = choose(lemmas)
-    sizes, lengths = list(dict.fromkeys(n)), list(dict.fromkeys(local_steps))
+    sizes, lengths = (list(dict.fromkeys(map(int, given))) for given in (n, local_steps))
     places = list(dict.fromkeys(map(Fraction, u)))
     for name, number in (("n", len(sizes)), ("E", len(lengths)), ("beta L E", len(places))):
         if not number:

@@ -291,7 +291,7 @@ def worst_constant(lemma: Lemma, *, n: Count, local_steps: Steps, u: Place) -> W
     u : Fraction
         beta L E, positive.
     """
-    steps, step = local_steps, Fraction(u) / local_steps
+    steps, step = int(local_steps), Fraction(u) / int(local_steps)
     if lemma.exact or u <= 1:
         order = orders.worst_order(lemma.quantity, n=n, local_steps=steps, step=step)
         unproved = lemma.argued and step * (steps - 1) > 1

@@ -54,14 +54,14 @@ def union_constant(*, local_steps: Steps, u: Place, n: Count | None = None) -> U
     n : int, optional
         Components of a client, memory and current data together; without it C serves every n.
     """
-    E, place = local_steps, Fraction(u)
+    E, place = int(local_steps), Fraction(u)
     b = place / E
     if b * (1 + E) > 1:
         raise InvalidInput(
             f"u = {u} is beta L (1 + E) = {b * (1 + E)}: use a u of at most {Fraction(E, 1 + E)} for E = {E}"
         )
     # One component is the worst n.
-    size = 1 if n is None else n
+    size = 1 if n is None else int(n)
     order = orders.cyclic(size, E)
     rho = local_worst(order, n=size, step=b).delayed_sum - E
     q = 1 - b * (1 + E - rho)
@@ -78,7 +78,8 @@ def best_union_constant(local_steps: Steps, n: Count | None = None) -> UnionCons
     q is convex in beta L with slope -(1 + E) at 0, so it falls up to one place, and |q| < 1 is smallest there or at
     beta L (1 + E) = 1.
     """
-    E, end = local_steps, Fraction(local_steps, 1 + local_steps)
+    E = int(local_steps)
+    end = Fraction(E, 1 + E)
     grid = Fraction(1, 2**_BITS)
 
     def falls(u: Fraction) -> bool:
@@ -94,7 +95,7 @@ def best_union_constant(local_steps: Steps, n: Count | None = None) -> UnionCons
 @taking
 def printed_range(local_steps: Steps, n: Count | None = None) -> Interval:
     """The beta L E between which 60 L is proved: from a fraction just above the smallest to the end E/(1 + E)."""
-    E = local_steps
+    E = int(local_steps)
     best = best_union_constant(E, n)
     # Along 1/u, so that the condition holds first and fails later.
     found = last_place(

@@ -24,7 +24,7 @@ def attaining_problem(n: Count, *, clients: Count = 1) -> Problem:
 @taking
 def walk_attaining(order: Sequence[int], *, n: Count, step: Step) -> LocalWorst:
     """Every local step of a round on the attaining instance: what is met, in the form of what is claimed."""
-    chosen, length = check_order(order, n), Fraction(step)
+    n, chosen, length = int(n), check_order(order, n), Fraction(step)
     (path,) = walk(attaining_problem(n), beta=length, orders=_orders(chosen)).paths
     # Slopes of -1 at x_0: the delayed gradient is -(1 + mean drift of the table's points).
     table = tuple(abs(value) - 1 for (value,) in path.delayed)

@@ -105,7 +105,7 @@ def worst_order(
     """
     if quantity not in ("error", "error_sum"):
         return cyclic(n, local_steps)
-    turns, weight, power = 1, Fraction(0), Fraction(1)
+    n, turns, weight, power = int(n), 1, Fraction(0), Fraction(1)
     # From i = E - 1 down to 2: the first weight that is not negative belongs to the last such i.
     for i in range(local_steps - 1, 1, -1):
         c = (n - 1) * (power - 1) - 1

@@ -78,7 +78,8 @@ class LocalWorst:
 @taking
 def local_worst(order: Sequence[int], *, n: Count, step: Step) -> LocalWorst:
     """The exact worst case of E = len(order) + 1 local steps, for clients that all refresh in this order."""
-    chosen, length = check_order(order, n), Fraction(step)
+    # Integers of NumPy overflow.
+    n, chosen, length = int(n), check_order(order, n), Fraction(step)
     return LocalWorst(n, length, chosen, *_steps(chosen, n, length))
 
 

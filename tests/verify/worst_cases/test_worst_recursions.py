@@ -215,3 +215,10 @@ def test_what_is_no_case_is_refused(make, changes, message):
 def test_the_problem_wants_a_client():
     with pytest.raises(InvalidInput, match="clients is 0"):
         attaining.attaining_problem(2, clients=0)
+
+
+@pytest.mark.parametrize("make", [local_worst, walk_attaining])
+def test_integers_of_numpy_do_not_overflow(make):
+    order = tuple(k % 3 for k in range(60))
+    assert make(order, n=np.int64(3), step=Fraction(1, 7)) == make(order, n=3, step=Fraction(1, 7))
+    assert type(make(order, n=np.int64(3), step=Fraction(1, 7)).n) is int
