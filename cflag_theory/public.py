@@ -33,26 +33,48 @@ class Rule(NamedTuple):
     error: type[InvalidInput] = InvalidInput
     #: Lists of one table, or of tables in it, that name the same have equal lengths.
     like: str = ""
+    #: What the value is called, where it is not the name of the argument.
+    called: str = ""
 
 
-def one_of(*known: str) -> Rule:
+def one_of(*known: str, called: str = "") -> Rule:
     """These words."""
     words = ", ".join(map(repr, known) if any(" " in one for one in known) else known)
-    return Rule(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName)
+    return Rule(lambda value: isinstance(value, str) and value in known, f"one of {words}", UnknownName, called=called)
 
 
 def _number(wanted: str, fits: Callable[[Any], bool] = lambda value: True) -> Rule:
     return Rule(lambda value: _is_real(value) and math.isfinite(value) and fits(value), wanted)
 
 
+#: Bits of an integer, which functions count in, and of the parts of a number.
+_BITS, _MOST_BITS = 63, 10_000
+
+
+def at_least(least: int, bits: int = _BITS) -> Rule:
+    """Integers from here on of so many bits."""
+    wanted = f"an integer of at least {least}, below 2^{bits}"
+    return Rule(lambda value: _is(value, int) and least <= value < 1 << bits, wanted)
+
+
+def within(low: float, high: float) -> Rule:
+    """Numbers in a range, with its ends."""
+    return _number(f"a number from {low:g} to {high:g}", lambda value: bool(low <= value <= high))
+
+
 #: Numbers of no more digits than Python writes; exact runs keep them exactly.
 Number = Annotated[Any, _number("a finite number")]
 NotNegative = Annotated[Any, _number("a finite number that is not negative", lambda value: bool(value >= 0))]
+Share = Annotated[Any, within(0, 1)]
+Part = Annotated[Any, _number("a number from 0 to below 1", lambda value: bool(0 <= value < 1))]
+#: A parameter of Dirichlet's law.
+Dirichlet = Annotated[Any, _number("a number above 0 and at most 1e12", lambda value: bool(0 < value <= 1e12))]
 Positive = Annotated[Any, _number("a finite positive number", lambda value: bool(value > 0))]
-Whole = Annotated[int, Rule(lambda value: _is(value, int) and value >= 0, "an integer of at least 0, below 2^63")]
-Count = Annotated[int, Rule(lambda value: _is(value, int) and value >= 1, "an integer of at least 1, below 2^63")]
-#: Bits of an integer, which functions count in, and of the parts of a number.
-_BITS, _MOST_BITS = 63, 10_000
+Whole = Annotated[int, at_least(0)]
+Count = Annotated[int, at_least(1)]
+Several = Annotated[int, at_least(2)]
+#: Local steps, rounds and replicas are counted by the draws, in 32 bits.
+Steps = Annotated[int, at_least(1, 32)]
 _LISTS = (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable, list, tuple)
 _WORDS = {
     bool: "True or False",
@@ -193,7 +215,7 @@ def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
     elif origin is Annotated:
         (kind,) = hint.__metadata__
         if not kind.fits(value):
-            yield place, value, kind.wanted, kind.error
+            yield kind.called or place, value, kind.wanted, kind.error
     elif typing.is_typeddict(hint):
         if not isinstance(value, Mapping):
             yield place, value, "a mapping", InvalidInput
@@ -227,14 +249,15 @@ def unlike(value: Any, hint: Any, place: str) -> Iterator[Fault]:
 def quoted(value: Any) -> str:
     """A value for a message, whatever it is: as Python writes it if that is short, else what it is."""
     try:
-        number = isinstance(value, Integral) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
+        number = isinstance(value, Rational) or (type(value).__module__ == "numpy" and not hasattr(value, "__len__"))
         words = str(value) if number else repr(value)
     except Exception:
         words = ""
     if 0 < len(words) <= 200:
         return words
-    if isinstance(value, Integral):
-        return f"an integer of {int(value).bit_length()} bits"
+    if isinstance(value, Rational):
+        bits = max(int(value.numerator).bit_length(), int(value.denominator).bit_length())
+        return f"{'an integer' if isinstance(value, Integral) else 'a fraction'} of {bits} bits"
     return f"a value of type {type(value).__name__}"
 
 

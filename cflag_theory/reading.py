@@ -207,6 +207,16 @@ def numbers(like: str = "") -> Rule:
     return Rule(_are_numbers, "a list of numbers", like=like)
 
 
+def filled(like: str = "") -> Rule:
+    """Numbers, at least one and none of them missing."""
+    rule = numbers(like)
+
+    def fits(value: Any) -> bool:
+        return rule.fits(value) and len(value) > 0 and all(one is not None for one in value)
+
+    return rule._replace(fits=fits, wanted="a list of numbers, not empty")
+
+
 def _are_numbers(value: Any) -> bool:
     # Also what is no file's: tuples and arrays of one axis.
     listed = type(value) in (list, tuple) or getattr(value, "ndim", 0) == 1
@@ -250,7 +260,7 @@ def faults(value: Any, form: Form, place: str = "", counts: dict[str, int] | Non
         yield f"{place or 'all of it'}, which should be {TABLE.wanted}"
     elif isinstance(form, Each):
         for key, one in value.items():
-            yield from faults(one, form.form, f"{place}.{key}", counts)
+            yield from faults(one, form.form, f"{place}.{key}" if place else str(key), counts)
     else:
         counts = {**counts}
         for key, inner in form.items():
@@ -265,6 +275,18 @@ def faults(value: Any, form: Form, place: str = "", counts: dict[str, int] | Non
 def unfit(value: Any, form: Form) -> str:
     """What does not fit, in words; nothing where all fits."""
     return "; ".join(islice(faults(value, form), _MOST_FAULTS))
+
+
+def read_as(path: Path | str, form: Form, *, what: str, remedy: str) -> Any:
+    """What a JSON file of this form says; `what` it holds and the `remedy` are for the `DataError` on any other."""
+    try:
+        found = read_json(path)
+        if wrong := unfit(found, form):
+            raise ValueError(f"see {wrong}")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path} is no {what} ({reason}): {remedy}") from error
+    return found
 
 
 def read_record(path: Path, form: str, rules: Mapping[str, Form], *, what: str, by: str, again: str) -> dict[str, Any]:

@@ -135,8 +135,9 @@ def _panel(axes: Axes, panel: Mapping[str, Any]) -> None:
         colour, line, width = _LINES[one["method"]]
         mean = np.asarray(one["mean"], dtype=float)
         t = np.arange(len(mean))
-        if "low" in one:
-            axes.fill_between(t, one["low"], one["high"], color=colour, alpha=0.13, linewidth=0)
+        low, high = one.get("low"), one.get("high")
+        if low is not None and high is not None:
+            axes.fill_between(t, low, high, color=colour, alpha=0.13, linewidth=0)
         axes.plot(t, mean, line, color=colour, linewidth=width, label=f"{one['method']}  ({one['rate']:.4g})")
     axes.set_yscale("log")
     name, _, numbers = panel["title"].partition("\n")

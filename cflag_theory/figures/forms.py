@@ -9,7 +9,7 @@ from typing import Any
 from cflag_theory.errors import InvalidInput
 from cflag_theory.figures.style import plain
 from cflag_theory.public import Rule, one_of
-from cflag_theory.reading import ANY, NUMBER, TABLE, TRUTH, WORD, Each, Form, Maybe, integer, numbers, unfit
+from cflag_theory.reading import ANY, NUMBER, TABLE, TRUTH, WORD, Each, Form, Maybe, filled, integer, numbers, unfit
 
 
 def _numbers(like: str = "") -> Rule:
@@ -18,61 +18,61 @@ def _numbers(like: str = "") -> Rule:
     return rule._replace(fits=lambda value: rule.fits(value) and len(value) > 0, wanted="a list of numbers, not empty")
 
 
-def _filled(like: str = "") -> Rule:
-    """`_numbers`, none of which is missing."""
-    rule = _numbers(like)
-    return rule._replace(fits=lambda value: rule.fits(value) and all(one is not None for one in value))
-
-
 _PAIR = Rule(lambda value: numbers().fits(value) and len(value) == 2 and None not in value, "two numbers")
 
 
 def _is_path(value: Any) -> bool:
     two = value if type(value) in (list, tuple) and len(value) == 2 else ((), ())
-    return _filled().fits(two[0]) and numbers().fits(two[1]) and len(two[0]) == len(two[1])
+    return filled().fits(two[0]) and numbers().fits(two[1]) and len(two[0]) == len(two[1])
 
 
 _PATH = Rule(_is_path, "places and as many heights")
-_BAND = {"mean": _filled("t"), "low": _filled("t"), "high": _filled("t")}
+_BAND = {"mean": filled("t"), "low": filled("t"), "high": filled("t")}
 _MEAN = {"mean": NUMBER, "low": NUMBER, "high": NUMBER}
 _CURVE = {"min_mean": _numbers("T"), "mean": _numbers("T"), "fit": Maybe({"interval": _PAIR, "slope": NUMBER})}
 _RATE = {
     "title": WORD,
-    "horizons": _filled("T"),
+    "horizons": filled("T"),
     "curves": Each(Maybe(_CURVE)),
     "bounds": [{"claim": WORD, "proved": TRUTH, "quantity": one_of("f", "g", "h"), "values": _numbers("T")}],
     **dict.fromkeys(("power", "alpha_factor", "alpha", "c", "m", "E"), NUMBER),
 }
 _GROUP = {"label": WORD, **{key: numbers("x") for key in ("x", "mean", "low", "high")}, "diverged": integer(0)}
-_ALONG = {"at": _filled("at"), "clients": [_filled("at")], "mean": _filled("at")}
+_ALONG = {"at": filled("at"), "clients": [filled("at")], "mean": filled("at")}
 _PANEL: dict[str, Form] = {
     **dict.fromkeys(("title", "ylabel", "range_words"), WORD),
     **dict.fromkeys(("printed", "range"), NUMBER),
-    **dict.fromkeys(("u", "proved"), _filled("u")),
-    "instances": Each(_filled("u")),
+    **dict.fromkeys(("u", "proved"), filled("u")),
+    "instances": Each(filled("u")),
 }
 _METHOD = {"method": WORD, "mode": Maybe(WORD)}
+_NQM: dict[str, Form] = {
+    "method": one_of("FedAvg", "FedProx", "CFL", "CFL-0.001", "CFL-0.01"),
+    "rate": NUMBER,
+    "mean": filled("t"),
+}
+_NQM |= {"low": Maybe(filled("t")), "high": Maybe(filled("t"))}
 #: Of the data of a figure, by its name; of figures that take several, of each.
 FORMS: Mapping[str, Form] = {
     "rate_figure": _RATE,
     "rate_details_figure": _RATE,
-    "rate_family_figure": {"varied": WORD, "values": _filled("study"), "studies": [_RATE]},
+    "rate_family_figure": {"varied": WORD, "values": filled("study"), "studies": [_RATE]},
     "sharp_figure": {
         "where": WORD,
         "exact": TRUTH,
-        "u": _filled("u"),
-        "printed": _filled("u"),
+        "u": filled("u"),
+        "printed": filled("u"),
         "supremum": Maybe(_numbers("u")),
         **dict.fromkeys(("range", "largest"), Maybe(NUMBER)),
         **dict.fromkeys(("at", "printed_at"), NUMBER),
         "along_u": [
-            {"n": integer(1), "E": integer(1), "worst": _filled("u"), "met_u": numbers("met"), "met": numbers("met")}
+            {"n": integer(1), "E": integer(1), "worst": filled("u"), "met_u": numbers("met"), "met": numbers("met")}
         ],
-        "along_E": [{"n": integer(1), "E": _filled("E"), "worst": _filled("E"), "met": numbers("E")}],
+        "along_E": [{"n": integer(1), "E": filled("E"), "worst": filled("E"), "met": numbers("E")}],
     },
     "step_sizes_figure": {
         **dict.fromkeys(("point", "x_range", "y_range"), _PAIR),
-        "x": _filled("x"),
+        "x": filled("x"),
         "safe": [numbers()],
         "axes": [[WORD]],
         "numbers": Each(NUMBER),
@@ -87,7 +87,7 @@ FORMS: Mapping[str, Form] = {
         **dict.fromkeys(("study", "level", "words", "algorithm"), WORD),
         "Gamma": _BAND,
         "largest": _MEAN,
-        "server_interfering": _filled(),
+        "server_interfering": filled(),
     },
     "adaptive_rates_figure": {
         **dict.fromkeys(("title", "finding"), WORD),
@@ -95,21 +95,21 @@ FORMS: Mapping[str, Form] = {
     },
     "cfl_rate_figure": {
         **dict.fromkeys(("title", "finding"), WORD),
-        "horizons": _filled("T"),
-        "floor": _filled("T"),
+        "horizons": filled("T"),
+        "floor": filled("T"),
         "methods": [
-            {"method": one_of("FedAvg", "CFL"), "band": [_PAIR], "last": _filled("T"), "printed": _filled("T")}
+            {"method": one_of("FedAvg", "CFL"), "band": [_PAIR], "last": filled("T"), "printed": filled("T")}
             | {"mean": _numbers("T"), "ours": _numbers("T")}
         ],
     },
-    "nqm_figure": {"title": WORD, "curves": [{"method": WORD, "rate": NUMBER, "mean": _filled("t")}]},
+    "nqm_figure": {"title": WORD, "curves": [_NQM]},
     "worst_case_figure": {
         **dict.fromkeys(("upper", "lower"), NUMBER),
         "unit": WORD,
         "curves": {
             "apart": _ALONG,
             "start": _ALONG,
-            "rounds": _filled(),
+            "rounds": filled(),
         },
     },
     "published_figure": {
@@ -124,9 +124,9 @@ FORMS: Mapping[str, Form] = {
     },
     "floors_figure": {
         **dict.fromkeys(("title", "quantity", "words"), WORD),
-        **dict.fromkeys(("T", "measured", "predicted"), _filled("T")),
+        **dict.fromkeys(("T", "measured", "predicted"), filled("T")),
     },
-    "expectation_figure": dict.fromkeys(("t", "drawn_once", "drawn_every_round"), _filled("t")),
+    "expectation_figure": dict.fromkeys(("t", "drawn_once", "drawn_every_round"), filled("t")),
     "drift_figure": {"drift": _PANEL, "error": _PANEL},
     "series_figure": {"x": WORD, "y": WORD, "title": WORD, "groups": [_GROUP | {"slope": Maybe(NUMBER)}]},
     "curves_figure": {"y": WORD, "title": WORD, "groups": [_GROUP]},

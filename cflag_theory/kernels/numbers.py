@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -12,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.public import quoted
+from cflag_theory.public import Rule, quoted
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
 
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)", re.ASCII)
-_HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+/0x[0-9a-f]+", re.ASCII)
+_HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+/0x0*[1-9a-f][0-9a-f]*", re.ASCII)
 
 
 def fraction(text: Any) -> Fraction:
@@ -31,7 +32,26 @@ def fraction(text: Any) -> Fraction:
         return Fraction(numerator, denominator)
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text[:40]!r} is not a number")
-    return Fraction(text)
+    try:
+        return Fraction(text)
+    except ZeroDivisionError as error:
+        raise ValueError(f"{text[:40]!r} divides by 0") from error
+
+
+def exact(value: Any) -> Fraction:
+    """What `EXACT` allows, as a fraction."""
+    return Fraction(value) if type(value) is int else fraction(value)
+
+
+def _is_exact(value: Any) -> bool:
+    try:
+        return abs(exact(value)) <= sys.float_info.max
+    except ValueError:
+        return False
+
+
+#: Numbers within the floats that a file holds exactly.
+EXACT = Rule(_is_exact, 'an integer, or a number in quotes such as "1/3"')
 
 
 def written(value: Any) -> str:

@@ -22,6 +22,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.numbers import EXACT, exact
+from cflag_theory.public import Rule
+from cflag_theory.reading import integer, unfit
 from cflag_theory.worstcase.model import Function, Problem
 from cflag_theory.worstcase.solving import NotConverged, Solution, Unsolved, refusal, restricted, solve
 from cflag_theory.worstcase.threads import one_thread
@@ -39,6 +42,12 @@ _WORDS = ("means", "deviations", "symmetric pairs", "antisymmetric pairs")
 _LOOSER = 1e-6
 #: The same where its numbers have few digits, and the tolerances of the solutions that are rounded.
 _ROUGHER, _SHORT = Fraction(1, 1000), (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
+_PLACE = integer(0)
+_PAIR = Rule(
+    lambda value: type(value) is list and len(value) == 4 and all(map(_PLACE.fits, value[:3])) and EXACT.fits(value[3]),
+    "three places and a fraction in quotes",
+)
+_FORM: dict[str, Any] = {"pairs": [_PAIR], "rows": [EXACT], "measures": [EXACT], "bound": EXACT}
 
 
 @dataclass(frozen=True)
@@ -62,12 +71,11 @@ class Certificate:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Certificate:
         """What `to_json` wrote; nothing of it is trusted before `faults` has looked at it."""
-        try:
-            pairs = {(int(q), int(i), int(j)): Fraction(value) for q, i, j, value in data["pairs"]}
-            rows, measures = ([Fraction(value) for value in data[name]] for name in ("rows", "measures"))
-            return cls(pairs, rows, measures, Fraction(data["bound"]))
-        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise InvalidInput(f"this is no certificate ({error!r}): give the file that cflag sharp wrote") from error
+        if wrong := unfit(data, _FORM):
+            raise InvalidInput(f"this is no certificate, see {wrong}: give the file that cflag sharp wrote")
+        pairs = {(q, i, j): exact(value) for q, i, j, value in data["pairs"]}
+        rows, measures = (list(map(exact, data[name])) for name in ("rows", "measures"))
+        return cls(pairs, rows, measures, exact(data["bound"]))
 
 
 def faults(problem: Problem, certificate: Certificate) -> list[str]:

@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import one_of, require
 from cflag_theory.worstcase.certificate import Certificate, solve_and_prove
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.vectors import Vector, square
@@ -61,8 +63,7 @@ def solve_local_steps(
     """
     E = len(order) + 1
     at = max(1, E - 1) if k is None else k
-    if quantity not in QUANTITIES:
-        raise UnknownName(f"quantity {quantity!r} is unknown: use one of {', '.join(QUANTITIES)}")
+    require("quantity", quantity, Annotated[str, one_of(*QUANTITIES)])
     if u <= 0 or n < 1 or E < 2 or not 1 <= at < E or not all(0 <= j < n for j in order):
         raise InvalidInput(
             f"beta L E = {u}, n = {n}, order {order} and k = {at} do not go together: use E >= 2, 1 <= k < E"

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
-from typing import Any
+from numbers import Rational
+from typing import Annotated, Any
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import CONSTANT, DELAYED, EXACT, NO_PAST, PRINTED, Algorithm
-from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm
-from cflag_theory.public import quoted
+from cflag_theory.public import Count, Rule, at_least, one_of, require_fields
 from cflag_theory.worstcase.model import Problem
 from cflag_theory.worstcase.playing import Method, Mix, World, play
 from cflag_theory.worstcase.vectors import Form, NotLinear, Vector, square
@@ -26,54 +26,47 @@ MOST_STEPS = 200
 _FAR = 10**100
 
 
+def _is_far(value: Any) -> bool:
+    return isinstance(value, Rational) and (value == 0 or 1 <= abs(Fraction(value)) * _FAR <= _FAR**2)
+
+
+_POSITIVE = Rule(lambda value: _is_far(value) and value > 0, "units in which it is positive, from 1e-100 to 1e100")
+_NOT_NEGATIVE = Rule(lambda value: _is_far(value) and value >= 0, f"{_POSITIVE.wanted}, or 0")
+_NUMBER = Rule(_is_far, "units in which it is 0 or from 1e-100 to 1e100")
+
+
 @dataclass(frozen=True)
 class Setting:
     """A method and the functions, as the user gives them; see `worst.worst_case`."""
 
     row: Algorithm
-    E: int
-    T: int
-    eta: Fraction
-    L: Fraction = Fraction(1)
-    mu: Fraction = Fraction(0)
-    kind: str = CONVEX
-    radius: Fraction = Fraction(1)
-    heterogeneity: Fraction = Fraction(1)
-    measure: str = VALUE
-    clients: int = 2
+    E: Count
+    T: Count
+    eta: Annotated[Fraction, _POSITIVE]
+    L: Annotated[Fraction, _POSITIVE] = Fraction(1)
+    mu: Annotated[Fraction, _NOT_NEGATIVE] = Fraction(0)
+    kind: Annotated[str, one_of(*CLASSES, called="class")] = CONVEX
+    radius: Annotated[Fraction, _POSITIVE] = Fraction(1)
+    heterogeneity: Annotated[Fraction, _NOT_NEGATIVE] = Fraction(1)
+    measure: Annotated[str, one_of(*MEASURES)] = VALUE
+    clients: Annotated[int, at_least(1)._replace(called="N")] = 2
     #: Maximise what the measure grows by from x_0 to x_T.
     growth: bool = False
     #: S clients of N, drawn in a round; None: all.
-    participants: int | None = None
+    participants: Annotated[int, at_least(1)._replace(called="S")] | None = None
     #: Components of a client, and which is refreshed at k = 1, ..., E - 1; default: in turn.
-    components: int = 1
+    components: Annotated[int, at_least(1)._replace(called="n")] = 1
     order: tuple[int, ...] = ()
     #: Of C-FLAG's memory: alpha, default 1 / (L (1 + bias)); ||b_t||^2 <= bias ||grad f(x_t)||^2; and the mean of
     #: ||grad g_i(x_t)||^2 is at most ratio^2 ||grad f(x_t)||^2.
-    alpha: Fraction | None = None
-    bias: Fraction = Fraction(0)
-    ratio: Fraction = Fraction(1)
+    alpha: Annotated[Fraction, _NUMBER] | None = None
+    bias: Annotated[Fraction, _NOT_NEGATIVE._replace(called="m")] = Fraction(0)
+    ratio: Annotated[Fraction, _NOT_NEGATIVE._replace(called="r")] = Fraction(1)
 
     def __post_init__(self) -> None:
-        for name, value, known in (("class", self.kind, CLASSES), ("measure", self.measure, MEASURES)):
-            if value not in known:
-                raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")
-        for name, size in (("E", self.E), ("T", self.T), ("N", self.clients), ("n", self.components)):
-            if not is_integer(size) or size < 1:
-                raise InvalidInput(f"{name} is {size!r}: use a whole number of at least 1")
+        require_fields(self)
         if self.E * self.T > MOST_STEPS:
             raise InvalidInput(f"E T is {self.E * self.T}: use at most {MOST_STEPS} local steps in all")
-        least = {"heterogeneity": self.heterogeneity, "m": self.bias, "r": self.ratio}
-        numbers = {"eta": self.eta, "L": self.L, "mu": self.mu, "radius": self.radius, **least, "alpha": self.alpha}
-        for name, one in numbers.items():
-            if one and not Fraction(1, _FAR) <= abs(one) <= _FAR:
-                raise InvalidInput(f"{name} is {quoted(one)}: use units in which it is 0 or from 1e-100 to 1e100")
-        for name, number in (("eta", self.eta), ("L", self.L), ("radius", self.radius)):
-            if number <= 0:
-                raise InvalidInput(f"{name} is {number}: use a positive number")
-        for name, number in least.items():
-            if number < 0:
-                raise InvalidInput(f"{name} is {number}: use 0 or a positive number")
         if not 0 <= self.mu < self.L or (self.mu > 0) != (self.kind == STRONGLY_CONVEX):
             raise InvalidInput(
                 f"mu is {self.mu} with class {self.kind!r} and L = {self.L}: strongly convex functions take 0 < mu "
@@ -123,7 +116,7 @@ class Setting:
         if isinstance(row, Method) and row.implicit and (row.correction != "none" or row.past != NO_PAST):
             raise InvalidInput("proximal steps go with no correction and no past: leave it out")
         S = self.participants
-        if S is not None and not (is_integer(S) and 1 <= S <= self.clients):
+        if S is not None and self.clients < S:
             raise InvalidInput(f"S is {S!r}: use a whole number from 1 to N = {self.clients}")
         one_round = self.T == 1 and self.measure == DISTANCE and not isinstance(row, OwnAlgorithm)
         if (self.drawn > 0 and not (one_round or self.families)) or (self.growth and S is not None):

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from cflag_theory.files import write_text
 from cflag_theory.kernels.algorithms import NO_PAST, Algorithm
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.engines.codegen.cache import cache_folder, source_hash
-from cflag_theory.reading import read_json
+from cflag_theory.kernels.numbers import EXACT, exact
+from cflag_theory.reading import ANY, NUMBER, TABLE, TRUTH, WORD, Form, Maybe, filled, integer, read_as, unfit
 from cflag_theory.worstcase.attaining import Attained, along, measured, require_ratio, run, slices
 from cflag_theory.worstcase.certificate import Certificate, faults
 from cflag_theory.worstcase.hulls import WorstFunction
@@ -31,6 +31,20 @@ from cflag_theory.worstcase.worst import WorstCase, solve_setting
 _ROW = ("proximal", "server_rate", "momentum", "name", "estimator", "correction", "memory", "past")
 _METHOD = ("buffer", "option", "implicit", "kept")
 _NUMBERS = ("eta", "L", "mu", "radius", "heterogeneity", "bias", "ratio")
+_AGAIN = "give a file that cflag sharp --out wrote"
+#: What of a record is read.
+_SETTING: dict[str, Form] = {
+    "row": dict.fromkeys(_ROW[:3], EXACT)
+    | dict.fromkeys(("name", "estimator", "correction", "past"), WORD)
+    | {"memory": TRUTH, "weights": Maybe([[EXACT]]), "buffer": Maybe(EXACT)},
+    **dict.fromkeys(_NUMBERS, EXACT),
+    "alpha": Maybe(EXACT),
+    "order": [integer(0)],
+    **dict.fromkeys(("E", "T"), integer(1)),
+}
+_FUNCTION = {"tilt": filled("d"), "h": filled(), "z": [filled("d")]}
+_FUNCTIONS = {"mu": NUMBER, "start": filled("d"), "biases": [filled("d")], "clients": [_FUNCTION]}
+_FOUND: Form = {"functions": _FUNCTIONS, "certificate": TABLE, "seconds": NUMBER}
 
 
 def record(found: WorstCase) -> dict[str, Any]:
@@ -65,19 +79,22 @@ def _plain(value: Any) -> Any:
 
 def _setting(data: Mapping[str, Any]) -> Setting:
     """What `_described` wrote."""
-    described = dict(data)
-    row: dict[str, Any] = dict(described.pop("row"))
-    if "own" in row:
-        raise InvalidInput(f"{row['name']!r} is your own method, and its file is not kept here: solve it again")
+    if "own" in data["row"]:
+        raise InvalidInput(f"{data['row']['name']!r} is your own method, and its file is not kept here: solve it again")
+    row = {name: one for name in (*_ROW, *_METHOD, "weights") if (one := data["row"].get(name)) is not None}
     if "weights" in row:
-        row["weights"] = RoundWeights("given", given=[[Fraction(one) for one in given] for given in row["weights"]])
-    for name in (*_ROW[:3], *_METHOD[:1]):
-        if name in row:
-            row[name] = Fraction(row[name])
-    for name in (*_NUMBERS, "alpha"):
-        described[name] = None if described[name] is None else Fraction(described[name])
-    described["order"] = tuple(described["order"])
-    return Setting((Method if "option" in row else Algorithm)(**row), **described)
+        row["weights"] = RoundWeights("given", given=[list(map(exact, given)) for given in row["weights"]])
+    row |= {name: exact(row[name]) for name in (*_ROW[:3], *_METHOD[:1]) if name in row}
+    settings = {one.name: data[one.name] for one in fields(Setting) if one.name in data and one.name != "row"}
+    settings |= {name: exact(data[name]) for name in (*_NUMBERS, "alpha") if data.get(name) is not None}
+    return Setting(
+        (Method if row.keys() & set(_METHOD) else Algorithm)(**row), **settings | {"order": tuple(data["order"])}
+    )
+
+
+def _require(data: Any, form: Form) -> None:
+    if wrong := unfit(data, form):
+        raise InvalidInput(f"this is no worst case, see {wrong}: {_AGAIN}")
 
 
 def recheck(data: Mapping[str, Any]) -> WorstCase:
@@ -88,39 +105,22 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
     InvalidInput
         The record is none, its certificate proves nothing, or its functions do not keep the hypotheses.
     """
-    try:
-        setting = _setting(data["setting"])
-        if setting.families:
-            raise InvalidInput("the functions of draws over several rounds are not kept: solve it again")
-        given = data["functions"]
-        functions = tuple(
-            WorstFunction(
-                np.array(one["z"], dtype=float),
-                np.array(one["h"], dtype=float),
-                1 - float(given["mu"]),
-                float(given["mu"]),
-                np.array(one["tilt"], dtype=float),
-            )
-            for one in given["clients"]
-        )
-        start = np.array(given["start"], dtype=float)
-        biases = np.array(given["biases"], dtype=float).reshape(-1, len(start))
-        certificate, seconds = Certificate.from_json(data["certificate"]), float(data["seconds"])
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        if isinstance(error, CflagError):
-            raise
-        raise InvalidInput(f"this is no worst case ({error!r}): give a file that cflag sharp --out wrote") from error
+    _require(data, {"setting": _SETTING})
+    setting = _setting(data["setting"])
+    if setting.families:
+        raise InvalidInput("the functions of draws over several rounds are not kept: solve it again")
+    _require(data, _FOUND)
+    given, certificate = data["functions"], Certificate.from_json(data["certificate"])
+    start, mu = np.array(given["start"], dtype=float), float(given["mu"])
+    biases = np.array(given["biases"], dtype=float).reshape(-1, len(start))
+    parts = [[np.array(one[name], dtype=float) for name in ("z", "h", "tilt")] for one in given["clients"]]
+    functions = tuple(WorstFunction(z, h, 1 - mu, mu, tilt) for z, h, tilt in parts)
     wrong = faults(pose(setting), certificate)
     if wrong:
         raise InvalidInput(f"the certificate proves nothing: {'; '.join(wrong)}")
-    wanted = (len(start),)
     wanted_functions = min(setting.clients, 2) * setting.functions + setting.row.memory
     sound = len(functions) == wanted_functions and len(biases) == (setting.T if setting.bias > 0 else 0)
-    sound = sound and np.isfinite(biases).all() and float(given["mu"]) == float(setting.curvature)
-    for one in functions:
-        sound = sound and one.z.shape == (len(one.h), *wanted) and one.tilt.shape == wanted and len(one.h) > 0
-        sound = sound and all(np.isfinite(part).all() for part in (one.z, one.h, one.tilt, start))
-    if not sound:
+    if not sound or mu != float(setting.curvature) or any(len(one.z) != len(one.h) for one in functions):
         raise InvalidInput(
             "the worst functions are not those of this setting: give a file that cflag sharp --out wrote"
         )
@@ -128,12 +128,12 @@ def recheck(data: Mapping[str, Any]) -> WorstCase:
         iterates, ends = run(setting, functions, start, biases)
         value, scale = measured(setting, functions, iterates, ends)
         require_ratio(setting, functions, biases, iterates)
-    return WorstCase(setting, Attained(value, functions, iterates, scale, biases), certificate, value, seconds)
+    return WorstCase(setting, Attained(value, functions, iterates, scale, biases), certificate, value, data["seconds"])
 
 
 def read(path: Path | str) -> WorstCase:
     """The worst case of a file, checked again."""
-    return recheck(read_json(path))
+    return recheck(read_as(path, ANY, what="worst case", remedy=_AGAIN))
 
 
 def kept_worst_case(

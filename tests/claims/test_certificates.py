@@ -118,10 +118,33 @@ def test_a_missing_stale_or_edited_entry_is_found_out_and_found_anew(store, kept
     assert examine(proved()).accepted
 
 
-@pytest.mark.parametrize("text", ["__import__('os')", "2*{slack 9}", "2*{slack 1", "2*{slack 1} 2", "1/0"])
+#: Terms that are no terms, or too large to be what was found.
+UNREADABLE = (
+    *(
+        "__import__('os')",
+        "2*{slack 9}",
+        "2*{slack 1",
+        "2*{slack 1} 2",
+        "1/0",
+        "1/0-1/0",
+        "0**(1/0)",
+        "braced_7",
+        "",
+        "\0",
+    ),
+    *("\ud800", "lambda: 1", "square()", "square(1, 2)", "a if a else b", "a < b", "[1]", "f'{1}'", "1e400", "None"),
+    *("9**9**9**9", "(2**64)**65", "((({slack 1} + 1)**64 + 1)**64 + 1)**64", "exp(exp(10**300))", "1" * 5000),
+    *("-" * 90_000 + "1", "(" * 5000 + "1" + ")" * 5000, "+".join(["{slack 1}"] * 9000)),
+)
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
 def test_an_entry_that_cannot_be_read_is_found_anew(store, text):
     store(RIGHT)
     certificates.save({key: {**kept, "sum": [text]} for key, kept in certificates.load().items()})
+    assert [one.certificate for one in inferences(proved())] == [RIGHT]
+    store(RIGHT)
+    certificates.save({key: {**kept, "times": text} for key, kept in certificates.load().items()})
     assert [one.certificate for one in inferences(proved())] == [RIGHT]
 
 

@@ -181,7 +181,7 @@ def test_a_file_that_is_no_ledger(cflag, tmp_path):
     (tmp_path / "ledger.json").write_text('{"a": 1}', encoding="utf-8")
     code, _, err = cflag("map", "--verdicts", tmp_path)
     assert code == 2
-    assert "is not the ledger of a report" in err
+    assert "is no ledger of a report (see all of it, which should be a list)" in err
 
 
 def test_the_report_draws_a_paper_when_all_its_claims_are_decided(tmp_path):

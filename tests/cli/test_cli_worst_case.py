@@ -87,8 +87,26 @@ def changed(data, *keys, to):
         (("setting", "radius"), lambda text: "-1", "radius is -1"),
         (("functions", "mu"), lambda value: -1.0, "not those of this setting"),
         (("functions", "clients"), lambda value: value[:1], "not those of this setting"),
-        (("functions", "start"), lambda value: value[:1], "not those of this setting"),
-        (("setting",), lambda value: None, "no worst case"),
+        (("functions", "start"), lambda value: value[:1], "should have 1 entries"),
+        (("setting",), lambda value: None, "no worst case, see setting, which should be a table"),
+        (("setting", "E"), lambda value: 0, "see setting.E, which should be an integer of at least 1"),
+        (("setting", "eta"), lambda value: 0.1, "see setting.eta, which should be an integer, or a number in quotes"),
+        (("setting", "eta"), lambda value: "1/0", "see setting.eta, which should be an integer, or a number in quotes"),
+        (("setting", "row", "estimator"), lambda value: "x", "estimator 'x' is unknown"),
+        (("functions", "start"), lambda value: [], "see functions.start, which should be a list of numbers, not empty"),
+        (("functions", "start", 0), lambda value: 10**400, "see functions.start, which should be a list of numbers"),
+        (("certificate",), lambda value: {}, "see pairs, which is missing and should be a list"),
+        (("certificate", "pairs", 0, 0), lambda value: -1, "see pairs[0], which should be three places and a fraction"),
+        (
+            ("certificate", "rows", 0),
+            lambda value: "9" * 5000,
+            "see rows[0], which should be an integer, or a number in",
+        ),
+        (
+            ("certificate", "bound"),
+            lambda value: 10**400,
+            "see bound, which should be an integer, or a number in quotes",
+        ),
     ],
 )
 def test_a_changed_file_is_rejected(cflag, tmp_path, data, keys, to, message):

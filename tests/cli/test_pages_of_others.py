@@ -243,7 +243,6 @@ def test_a_page_that_is_none(tmp_path, text):
 
 
 def test_files_that_are_no_pages(cflag, tmp_path):
-    page = write(tmp_path, GOOD)
     (tmp_path / "empty").mkdir()
     (tmp_path / "binary.page").write_bytes(bytes(range(256)))
     for place, words in (
@@ -254,5 +253,30 @@ def test_files_that_are_no_pages(cflag, tmp_path):
         code, out, err = cflag("verify", place)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert words in err
-    (tmp_path / "certificates.json").write_text("[1]", encoding="utf-8")
-    assert "is no store of certificates: remove it" in cflag("verify", page)[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[1]", "see all of it, which should be a table"),
+        ('{"a": 1}', "see a, which should be a table"),
+        ('{"a": {"goal": ""}}', "see a.sum, which is missing and should be a list"),
+        ('{"a": {"goal": 1, "sum": [1]}}', "see a.goal, which should be a word in quotes; a.sum[0], which should be"),
+        ('{"a": {"goal": "", "sum": ["%s"]}}' % ("1" * 100_001), "a.sum[0], which should be at most 100000 letters"),
+        ('{"a": {"goal": "", "sum": [], "times": {}}}', "a.times, which should be at most 100000 letters"),
+        ('{"a": %s}' % ("9" * 5000), "4300 digits"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ("{", "line 1 column 2"),
+        (b"\xff\xfe{}", "can't decode byte"),
+    ],
+    ids=range(10),
+)
+def test_a_store_of_certificates_that_is_none(cflag, tmp_path, text, words):
+    page = write(tmp_path, claim("small", SMALL, SMALL_PROOF))
+    (tmp_path / "certificates.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    for command in ("verify", "decide"):
+        code, out, err = cflag(command, page)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "certificates.json is no store of certificates (" in err
+        assert words in err
+        assert err.endswith("): remove it, and they are found again\n")

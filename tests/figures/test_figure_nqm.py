@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.figures import nqm_figure
 
 MEAN = np.array([3.0, 2.0, 1.0])
@@ -49,3 +50,20 @@ def test_a_title_names_who_ends_lowest():
 def test_an_odd_number_of_panels_leaves_the_last_place_empty():
     figure = nqm_figure([panel(f"setting {i}", band=False) for i in range(3)])
     assert [axes.get_visible() for axes in figure.axes] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"method": "x"}, "curves[0].method, which should be one of FedAvg, FedProx, CFL"),
+        ({"low": [None]}, "curves[0].low, which should be a list of numbers, not empty"),
+        ({"high": [{}]}, "curves[0].high, which should be a list of numbers, not empty"),
+        ({"low": [0.1]}, "curves[0].low, which should have"),
+    ],
+)
+def test_what_is_no_curve_is_told(changed, words):
+    wrong = panel("wrong", band=True)
+    wrong["curves"][0] |= changed
+    with pytest.raises(InvalidInput) as raised:
+        nqm_figure([wrong])
+    assert words in str(raised.value)

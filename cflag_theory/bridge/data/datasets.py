@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.downloads import download as fetch
 from cflag_theory.bridge.data.formats import Ints, Pixels, differences, path_of
 from cflag_theory.bridge.data.tiny_imagenet import Progress
-from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
+from cflag_theory.errors import InvalidInput, MissingExtra
+from cflag_theory.public import one_of, taking
 
 NAMES = ("digits", "fashion-mnist", "cifar10", "cifar100", "tinyimagenet")
 Floats = NDArray[np.float64]
@@ -36,8 +38,13 @@ class Images:
     notes: tuple[str, ...] = ()
 
 
+@taking
 def load_images(
-    name: str, root: str | Path | None = None, *, download: bool = False, progress: Progress | None = None
+    name: Annotated[str, one_of(*NAMES, called="data set")],
+    root: str | Path | None = None,
+    *,
+    download: bool = False,
+    progress: Progress | None = None,
 ) -> Images:
     """A data set by name.
 
@@ -73,8 +80,6 @@ def load_images(
     MissingExtra
         The library that the data need is not installed.
     """
-    if name not in NAMES:
-        raise UnknownName(f"data set {name!r} is unknown: use one of {', '.join(NAMES)}")
     if name == "digits":
         return _digits()
     if root is None:

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from cflag_theory.bridge.data.keyed import as_seed, keyed
+from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.partition import Floats, Ints
-from cflag_theory.errors import DataError, InvalidInput, UnknownName
+from cflag_theory.errors import DataError
+from cflag_theory.public import Part, Whole, one_of, taking
 
 REPAIRED, PRINTED = SPLITS = ("repaired", "printed")
 AT_RANDOM, POINTER = VISITS = ("random", "pointer")
@@ -93,6 +95,7 @@ class Evolving:
         )
 
 
+@taking
 def evolving(
     labels: Ints,
     *,
@@ -101,11 +104,11 @@ def evolving(
     size: int | None = None,
     zeta: float,
     inner: float | None = None,
-    overlap: float = 0.0,
-    visits: str = AT_RANDOM,
-    split: str = REPAIRED,
+    overlap: Part = 0.0,
+    visits: Annotated[str, one_of(*VISITS)] = AT_RANDOM,
+    split: Annotated[str, one_of(*SPLITS)] = REPAIRED,
     stateless: bool = False,
-    seed: int,
+    seed: Whole,
 ) -> Evolving:
     """Deal the train images with these labels (n,) out: S `clients` have M `subsets` each, of `size` samples or of as
     many as there are for all, n // (S M).
@@ -114,12 +117,6 @@ def evolving(
     left out; `overlap` lies in [0, 1). If `stateless`, every client draws its samples from the whole data set, anew in
     each round.
     """
-    for name, value, known in (("visits", visits, VISITS), ("split", split, SPLITS)):
-        if value not in known:
-            raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")
-    if not 0 <= overlap < 1:
-        raise InvalidInput(f"overlap is {overlap!r}: use a number from 0 to below 1")
-    as_seed(seed)
     most = len(labels) // (clients if stateless else clients * subsets)
     usual = len(labels) // (clients * subsets)
     count = usual if size is None else size

@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
-from cflag_theory.errors import InvalidInput
+from cflag_theory.public import Whole, require
 
 
 def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random.Generator:
@@ -44,6 +44,5 @@ def _key(seed: int, purpose: str) -> _Key:
 
 def as_seed(seed: int) -> int:
     """`seed` as a plain integer in [0, 2^63)."""
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-        raise InvalidInput(f"seed is {seed!r}: use an integer from 0 to 2^63 - 1")
+    require("seed", seed, Whole)
     return int(seed)

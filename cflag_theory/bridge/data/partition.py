@@ -15,12 +15,14 @@ Small zeta: each client sees few classes. Large zeta: all see the same mixture. 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cflag_theory.bridge.data.keyed import as_seed, keyed
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.bridge.data.keyed import keyed
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import Count, Dirichlet, Whole, one_of, taking
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -35,16 +37,17 @@ CLASS_OVER_CLIENTS, CLIENT_OVER_CLASSES, BALANCED = PARTITIONS = (
 ITERATIONS = 1000
 
 
+@taking
 def partition_task(
     labels: Ints,
     classes: Sequence[int],
     *,
-    clients: int,
-    zeta: float,
-    partition: str = CLASS_OVER_CLIENTS,
+    clients: Count,
+    zeta: Dirichlet,
+    partition: Annotated[str, one_of(*PARTITIONS)] = CLASS_OVER_CLIENTS,
     sizes: Sequence[int] | None = None,
-    task: int = 0,
-    seed: int,
+    task: Whole = 0,
+    seed: Whole,
 ) -> tuple[Ints, ...]:
     """The samples of each client in one task: disjoint increasing indices into `labels` (n,), some of them perhaps
     empty.
@@ -53,17 +56,10 @@ def partition_task(
     samples of each client, together at most those of the task; without them they are equal and use up the task, the
     first clients having one more where that leaves a remainder. Seed and task choose the draws.
     """
-    if partition not in PARTITIONS:
-        raise UnknownName(f"partition {partition!r} is unknown: use one of {', '.join(PARTITIONS)}")
-    if not isinstance(clients, (int, np.integer)) or isinstance(clients, bool) or clients < 1:
-        raise InvalidInput(f"clients is {clients!r}: use an integer of at least 1")
-    if not 0 < zeta <= 1e12:
-        raise InvalidInput(f"zeta is {zeta}: use a number above 0 and at most 1e12")
     if not len(classes) or len(set(classes)) < len(classes):
         raise InvalidInput(f"classes are {list(classes)}: name at least one, and none twice")
     if sizes is not None and partition != CLIENT_OVER_CLASSES:
         raise InvalidInput(f"sizes were given with partition {partition!r}: they go with {CLIENT_OVER_CLASSES!r}")
-    as_seed(seed)
     members = [
         keyed(seed, "order of a class", task, label).permutation(np.flatnonzero(labels == label)) for label in classes
     ]

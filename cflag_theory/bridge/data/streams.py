@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
 from cflag_theory.bridge.data.datasets import Images
-from cflag_theory.bridge.data.keyed import as_seed, keyed
+from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.partition import CLASS_OVER_CLIENTS, Floats, Ints, partition_task
-from cflag_theory.errors import DataError, InvalidInput, UnknownName
+from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels.memory.buffers import content, reservoir, ring
+from cflag_theory.public import Count, Dirichlet, Whole, at_least, one_of, taking
 
 #: Tasks of each data set in the paper, and of the digits: 2, 20, 20 and 2 classes a task.
 TASKS = {"cifar10": 5, "cifar100": 5, "tinyimagenet": 10, "digits": 5}
@@ -49,16 +51,17 @@ class Stream:
         return len(self.train[0])
 
 
+@taking
 def split_tasks(
     images: Images,
     *,
-    tasks: int | None = None,
-    clients: int,
-    zeta: float,
+    tasks: Count | None = None,
+    clients: Count,
+    zeta: Dirichlet,
     partition: str = CLASS_OVER_CLIENTS,
     sizes: Sequence[int] | None = None,
-    class_order: str = GIVEN,
-    seed: int,
+    class_order: Annotated[str, one_of(*CLASS_ORDERS, called="class order")] = GIVEN,
+    seed: Whole,
 ) -> Stream:
     """Cut the classes into tasks of equal numbers of classes, and deal each task out to the clients.
 
@@ -83,12 +86,9 @@ def split_tasks(
     UnknownName
         An unknown partition or class order.
     """
-    if class_order not in CLASS_ORDERS:
-        raise UnknownName(f"class order {class_order!r} is unknown: use one of {', '.join(CLASS_ORDERS)}")
-    as_seed(seed)
     total = len(images.classes)
     count = TASKS.get(images.name) if tasks is None else tasks
-    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1 or total % count:
+    if count is None or total % count:
         divisors = ", ".join(str(number) for number in range(1, total + 1) if total % number == 0)
         raise InvalidInput(f"tasks is {count!r}, but {images.name} has {total} classes: use one of {divisors}")
     order = keyed(seed, "class order").permutation(total) if class_order == SHUFFLED else np.arange(total)
@@ -145,8 +145,15 @@ def equal_shares(stream: Stream) -> Stream:
     return replace(stream, shares=some / some.sum(axis=1, keepdims=True))
 
 
+@taking
 def remembered(
-    stream: Stream, labels: Ints, task: int, *, kind: str = RING, size: int, seed: int
+    stream: Stream,
+    labels: Ints,
+    task: Whole,
+    *,
+    kind: Annotated[str, one_of(*MEMORIES, called="memory")] = RING,
+    size: Annotated[int, at_least(1)._replace(called="memory size")],
+    seed: Whole,
 ) -> tuple[tuple[Ints, ...], ...]:
     """What each client remembers when `task` begins.
 
@@ -183,13 +190,8 @@ def remembered(
     UnknownName
         An unknown kind.
     """
-    if kind not in MEMORIES:
-        raise UnknownName(f"memory {kind!r} is unknown: use one of {', '.join(MEMORIES)}")
-    if not isinstance(task, (int, np.integer)) or not 0 <= task <= stream.tasks:
+    if task > stream.tasks:
         raise InvalidInput(f"task is {task!r}: use an integer from 0 to {stream.tasks}")
-    if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
-        raise InvalidInput(f"memory size is {size!r}: use an integer of at least 1")
-    as_seed(seed)
     kept = []
     for client in range(stream.clients):
         seen = [stream.train[past][client] for past in range(task)]

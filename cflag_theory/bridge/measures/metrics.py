@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import one_of, taking
 
 Floats = npt.NDArray[np.float64]
 #: Names of forgetting, with what each means.
@@ -83,7 +84,8 @@ def metrics(accuracy: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> 
     )
 
 
-def forgetting(accuracy: npt.ArrayLike, *, definition: str = "paper") -> float | None:
+@taking
+def forgetting(accuracy: npt.ArrayLike, *, definition: Annotated[str, one_of(*FORGETTING)] = "paper") -> float | None:
     """Average forgetting in percentage points after the last task; positive is a loss.
 
     Parameters
@@ -102,8 +104,6 @@ def forgetting(accuracy: npt.ArrayLike, *, definition: str = "paper") -> float |
     """
     a = as_accuracy(accuracy)
     last = len(a) - 1
-    if definition not in FORGETTING:
-        raise UnknownName(f"forgetting {definition!r} is unknown: use one of {', '.join(FORGETTING)}")
     if definition == "from-best":
         # A task that has not been learned yet cannot be forgotten, so its rows begin with its own.
         peaks = np.array([a[i:last, i].max() for i in range(last)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.baselines import ErRing, Ewc, Icarl, Lwf, Nccl
@@ -14,8 +14,8 @@ from cflag_theory.bridge.methods.target import Target
 from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import ADAM, OPTIONS, Work
-from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.public import quoted
+from cflag_theory.errors import InvalidInput
+from cflag_theory.public import one_of, quoted, require
 
 _KINDS: tuple[type[Method], ...] = (
     *(CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing),
@@ -68,8 +68,7 @@ def make_method(
     InvalidInput
         A number outside its range, options of another method, or L alpha >= 1 where rates are adaptive.
     """
-    if name not in METHODS:
-        raise UnknownName(f"method {name!r} is unknown: use one of {', '.join(METHODS)}")
+    require("method", name, Annotated[str, one_of(*METHODS)])
     work = Work(
         lr=lr,
         alpha=lr if alpha is None else alpha,

@@ -11,15 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cflag_theory.bridge.settings.options import ADAM, STEPS, one_of
+from cflag_theory.bridge.settings.options import ADAM, STEPS
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import one_of, taking
 
 #: Sizes that have graphs of their own, training, evaluation and passes without gradients apart.
 OWN = 3
@@ -124,9 +125,9 @@ def adam_direction(
     return torch.div(mean, root, out=root).div_(first)
 
 
-def make_step(name: str | None, *, compiled: bool = False) -> Step:
+@taking
+def make_step(name: Annotated[str | None, one_of(*STEPS, called="step")], *, compiled: bool = False) -> Step:
     """A fresh step of this name."""
-    one_of("step", name, STEPS)
     return Adam(compiled) if name == ADAM else Plain()
 
 

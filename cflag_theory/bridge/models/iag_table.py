@@ -8,14 +8,16 @@ there is nothing to keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
 
 from cflag_theory.bridge.models.compiled import fused
-from cflag_theory.bridge.settings.options import BFLOAT16, CPU, FLOAT32, PLACES, RECOMPUTED, TABLES, one_of
+from cflag_theory.bridge.settings.options import BFLOAT16, CPU, FLOAT32, PLACES, RECOMPUTED, TABLES
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import refreshed_mean
+from cflag_theory.public import one_of, require
 
 _DTYPES = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 
@@ -40,8 +42,8 @@ class DelayedGradient:
         kind: str | None,
         place: str | None,
     ) -> None:
-        one_of("table", kind, TABLES)
-        one_of("place", place, PLACES)
+        require("table", kind, Annotated[str, one_of(*TABLES)])
+        require("place", place, Annotated[str, one_of(*PLACES)])
         self.value = full
         self._counts, self._at_start, self._place = counts, at_start, place
         self._dtype = full.dtype if kind is None else _DTYPES.get(kind, full.dtype)

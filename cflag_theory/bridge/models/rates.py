@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 
 from cflag_theory.bridge.models.flat_model import FlatModel
-from cflag_theory.bridge.settings.options import AVERAGE, CONSTANT, LITERAL, PER_TENSOR, PRODUCTS, one_of
+from cflag_theory.bridge.settings.options import AVERAGE, CONSTANT, LITERAL, PER_TENSOR, PRODUCTS
 from cflag_theory.kernels.formulas import interference_rate, transference_rate
+from cflag_theory.public import one_of, taking
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,12 @@ class Rates:
     beta: float
 
 
-def product_weights(model: FlatModel, product: str | None) -> torch.Tensor | None:
+@taking
+def product_weights(model: FlatModel, product: Annotated[str | None, one_of(*PRODUCTS)]) -> torch.Tensor | None:
     """Weights w (d,) of the inner product sum_k w_k a_k b_k, or None for the plain one.
 
     "per-tensor" divides the product of every tensor of the model by the tensor's size.
     """
-    one_of("product", product, PRODUCTS)
     if product != PER_TENSOR:
         return None
     sizes = torch.tensor([part.stop - part.start for _, part, _ in model.pieces])

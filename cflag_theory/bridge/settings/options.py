@@ -13,12 +13,11 @@ C-FLAG comes in three named modes, and every difference between them is one swit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from cflag_theory import public
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.public import Count
 from cflag_theory.reading import TRUTH
 
@@ -121,7 +120,7 @@ class TrackOptions(Options):
     clamp: Annotated[float | None, NOT_NEGATIVE._replace(wanted=f"{NOT_NEGATIVE.wanted}; 0 clamps nothing")] = None
 
     def __post_init__(self) -> None:
-        one_of("mode", self.mode, MODES)
+        public.require("mode", self.mode, Annotated[str, public.one_of(*MODES)])
         for field in fields(self):
             if getattr(self, field.name) is None:
                 object.__setattr__(self, field.name, MODE_DEFAULTS[self.mode][field.name])
@@ -234,9 +233,3 @@ class Work(Options):
                 f"alpha is {self.alpha!r} with L = {self.L!r}: adaptive rates need 1 - L alpha > 0, so use an alpha "
                 "below 1 / L (it is lr where none is given), or for c_flag adaptive = 'none'"
             )
-
-
-def one_of(name: str, value: object, known: Sequence[str]) -> None:
-    """Refuse a name that is not among the known ones."""
-    if value not in known:
-        raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")

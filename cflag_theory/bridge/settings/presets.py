@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Annotated
 
 from cflag_theory.bridge.settings.cfl_presets import Preset, Variation, cfl_presets
-from cflag_theory.errors import UnknownName
+from cflag_theory.public import one_of, require
 
 IID, NON_IID = "iid", "non-iid"
 ZETA = MappingProxyType({IID: 1e5, NON_IID: 0.1})
@@ -47,8 +48,7 @@ def preset(name: str) -> Preset:
     UnknownName
         There is none; the message lists them.
     """
-    if name not in PRESETS:
-        raise UnknownName(f"preset {name!r} is unknown: use one of {', '.join(PRESETS)}")
+    require("preset", name, Annotated[str, one_of(*PRESETS)])
     return PRESETS[name]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from types import MappingProxyType
+from typing import Annotated, Any
 
 from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.errors import InvalidInput
 from cflag_theory.public import Rule
-from cflag_theory.reading import TRUTH, WORD, integer, is_number, of_kind
+from cflag_theory.reading import TRUTH, integer, is_number
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
 METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
@@ -83,23 +83,3 @@ Device = Annotated[
         "cpu, cuda, or one of several such as cuda:1",
     ),
 ]
-
-
-_TYPES = {
-    bool: TRUTH,
-    int: of_kind(int, "an integer"),
-    float: Rule(is_number, "a number"),
-    str: WORD,
-}
-
-
-def rules_of(options: type) -> dict[str, Rule]:
-    """Which types the fields of a dataclass of options take; their ranges are for the dataclass itself."""
-    return {name: _rule(annotation) for name, annotation in get_type_hints(options).items()}
-
-
-def _rule(annotation: Any) -> Rule:
-    if get_origin(annotation) in (Union, UnionType):
-        inner = [_rule(one) for one in get_args(annotation) if one is not NoneType]
-        return Rule(lambda value: any(rule.fits(value) for rule in inner), " or ".join(rule.wanted for rule in inner))
-    return _TYPES[annotation]

@@ -12,13 +12,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.public import one_of, taking
 
 Vectors = Mapping[str, Tensor]
 SUMS = ("ordered", "reduce")
@@ -136,9 +137,14 @@ class OverProcesses:
             ) from error
 
 
+@taking
 @contextmanager
 def started(
-    device: torch.device, *, sum: str = "ordered", timeout: float = 600, backend: str | None = None
+    device: torch.device,
+    *,
+    sum: Annotated[str, one_of(*SUMS)] = "ordered",
+    timeout: float = 600,
+    backend: str | None = None,
 ) -> Iterator[Communication]:
     """The way to exchange in this process: over the processes that torchrun started, or in one.
 
@@ -147,8 +153,6 @@ def started(
     GPU, which NCCL refuses.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
-    if sum not in SUMS:
-        raise InvalidInput(f"sum {sum!r} is unknown: use one of {', '.join(SUMS)}")
     if count == 1:
         yield InOneProcess()
         return

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from torch import Tensor, nn
 
@@ -25,7 +26,7 @@ from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.models.rates import inner
 from cflag_theory.bridge.settings.options import AUTO, NO, TOGETHER
 from cflag_theory.bridge.training.communication import Communication
-from cflag_theory.errors import UnknownName
+from cflag_theory.public import one_of, taking
 
 #: A client's scalars that every process is told; nan for those that a method does not have.
 NUMBERS = ("alpha", "beta", "Lambda", "drift2_max", "loss", "steps", "gradients")
@@ -154,14 +155,13 @@ def why_not(model: FlatModel, method: Method) -> str | None:
     return None
 
 
+@taking
 def groups(
-    together: str, model: FlatModel, method: Method, clients: Sequence[Client]
+    together: Annotated[str, one_of(*TOGETHER)], model: FlatModel, method: Method, clients: Sequence[Client]
 ) -> tuple[list[Sequence[Client]], bool]:
     """The clients in groups that are computed together, one group or one of every client, and whether they are stacked.
     Today `together` "auto" is "yes": wherever it can be done, see `why_not`.
     """
-    if together not in TOGETHER:
-        raise UnknownName(f"together {together!r} is unknown: use one of {', '.join(TOGETHER)}")
     if together == NO or why_not(model, method) is not None:
         return [[client] for client in clients], False
     return [clients] if clients else [], True

@@ -20,6 +20,14 @@ from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.files import write_text
+from cflag_theory.public import Rule
+from cflag_theory.reading import WORD, Each, Maybe
+
+#: Letters of a term, bits of a power of numbers, and those that a sum counts for: what is found has far fewer.
+_MOST_LETTERS, _MOST_BITS, _BITS = 100_000, 4096, 64
+_TERM = Rule(lambda value: type(value) is str and len(value) <= _MOST_LETTERS, f"at most {_MOST_LETTERS} letters")
+#: What a store holds.
+FORM = Each({"goal": WORD, "sum": [_TERM], "times": Maybe(_TERM)})
 
 STORE = Path(__file__).parents[1] / "certificates.json"
 
@@ -51,7 +59,7 @@ def look_up(goal: Relation, given: Given) -> sp.Expr | None:
         return None
     try:
         return read(entry, goal, given)
-    except (KeyError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
+    except ValueError:
         return None
 
 
@@ -66,6 +74,7 @@ def also(entries: Mapping[str, Any]) -> None:
     """Take entries of another store, such as that of a folder of pages, beside those of the package."""
     _BESIDE.update(entries)
     certificate_for.cache_clear()
+    look_up.cache_clear()
 
 
 def save(entries: Mapping[str, Any]) -> None:
@@ -108,14 +117,15 @@ def _terms_text(expr: sp.Expr) -> list[str]:
 
 
 def read(kept: Mapping[str, Any], goal: Relation, given: Given) -> sp.Expr:
-    """The certificate of an entry, in the names of `given`."""
+    """The certificate of an entry, in the names of `given`; a ValueError if it cannot be read."""
     numbers = {text: number for number, text in enumerate(_numbered(given), start=1)}
     known = {as_text(term).strip("{}"): term for fact in (goal, *(one for _, one in given)) for term in _terms(fact)}
     for name, relation in given:
         number = numbers[_relation(relation)]
         known |= {f"slack {number}": slack(name), f"residual {number}": residual(name)}
     total = sp.Add(*(_parse(term, known) for term in kept["sum"]))
-    return total * _parse(kept["times"], known) if "times" in kept else total
+    times = kept.get("times")
+    return total if times is None else total * _parse(times, known)
 
 
 def _numbered(given: Given) -> list[str]:
@@ -176,12 +186,20 @@ def _factor(expr: sp.Expr) -> str:
     return text if plain or (isinstance(expr, sp.Pow) and "**" in text and expr.exp.is_Integer) else f"({text})"
 
 
+def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    bits = [int(part).bit_length() for one in base.atoms(sp.Rational) for part in (one.p, one.q)]
+    powers = sum(abs(one.exp) for one in base.atoms(sp.Pow) if one.exp.is_Rational)
+    if exponent.is_Rational and abs(exponent) * max(1, powers) * max([_BITS, *bits]) > _MOST_BITS:
+        raise ValueError("the power is too large")
+    return base**exponent
+
+
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
+    ast.Pow: _power,
 }
 
 
@@ -207,4 +225,7 @@ def _parse(text: str, known: Mapping[str, sp.Expr]) -> sp.Expr:
             return {"square": square, "exp": sp.exp}[node.func.id](value(node.args[0]))
         raise ValueError(f"cannot read {text!r}")
 
-    return value(ast.parse(re.sub(r"\{([^{}]*)\}", name, text), mode="eval").body)
+    try:
+        return value(ast.parse(re.sub(r"\{([^{}]*)\}", name, text), mode="eval").body)
+    except (SyntaxError, LookupError, RecursionError, MemoryError) as error:
+        raise ValueError(f"cannot read {text[:200]!r}") from error

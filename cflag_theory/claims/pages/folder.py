@@ -21,7 +21,7 @@ from cflag_theory.claims.pages.page import ALWAYS, Page
 from cflag_theory.claims.pages.records import block, in_order, word
 from cflag_theory.claims.pages.text import Line, PageError, Piece, bare, lines
 from cflag_theory.errors import InvalidInput
-from cflag_theory.reading import read_json, read_text
+from cflag_theory.reading import read_as, read_text
 
 _SPACES = count(1)
 #: Of a page, and the words with which the ids of the ledger begin.
@@ -88,16 +88,13 @@ class Folder:
 
         Raises
         ------
-        InvalidInput
+        DataError
             That is no store of certificates.
         """
-        try:
-            found = read_json(self.store) if self.store.is_file() else {}
-        except (OSError, ValueError):
-            found = None
-        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
-            raise InvalidInput(f"{self.store} is no store of certificates: remove it, and they are found again")
-        return found
+        if not self.store.is_file():
+            return {}
+        again = "remove it, and they are found again"
+        return dict(read_as(self.store, certificates.FORM, what="store of certificates", remedy=again))
 
     def claim(self, id: str) -> Claim:
         """The claim with this id, or an exception that names all."""

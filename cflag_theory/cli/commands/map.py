@@ -16,7 +16,7 @@ from cflag_theory.cli.commands.ledger import decide_pages, place_of, read_pages
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.files import check_file_writable, write_text
 from cflag_theory.public import Rule, one_of
-from cflag_theory.reading import WORD, read_json, unfit
+from cflag_theory.reading import WORD, read_as
 
 if TYPE_CHECKING:
     from cflag_theory.claims.book import Book
@@ -175,14 +175,7 @@ def read_labels(folder: Path) -> dict[str, str]:
     from cflag_theory.claims.engine.claim import KINDS, MEANINGS
 
     path = folder / "ledger.json" if folder.is_dir() else folder
-    again = "cflag verify --out FOLDER writes one"
-    try:
-        found = read_json(path)
-    except OSError as error:
-        raise InvalidInput(f"--verdicts {folder} holds no ledger.json ({error.strerror}): {again}") from error
-    except ValueError as error:
-        raise InvalidInput(f"{path} is not the ledger of a report ({error}): {again}") from error
     verdict = Rule(lambda value: value is None or value in MEANINGS, f"null or one of {', '.join(MEANINGS)}")
-    if wrong := unfit(found, [{"id": WORD, "verdict": verdict, "kind": one_of(*KINDS)}]):
-        raise InvalidInput(f"{path} is not the ledger of a report, see {wrong}: {again}")
+    form = [{"id": WORD, "verdict": verdict, "kind": one_of(*KINDS)}]
+    found = read_as(path, form, what="ledger of a report", remedy="cflag verify --out FOLDER writes one")
     return {one["id"]: one["verdict"] or one["kind"] for one in found}

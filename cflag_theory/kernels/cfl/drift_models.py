@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.drifts import INDEPENDENT, NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import ALL, FRESH, KINDS, POINTER, SUBSETS, Windows, fresh, pointer, subsets
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.glm import random_glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import quadratic
-from cflag_theory.kernels.problems.validation import as_dial, as_size, generator, validate
+from cflag_theory.kernels.problems.validation import validate
+from cflag_theory.public import Count, NotNegative, Positive, Whole, one_of, taking
 
 SPECTRA = ("linear", "geometric", "ends", "uniform")
 
@@ -58,14 +59,15 @@ def evolving(problem: Problem, *, windows: Windows | None = None, drift: Drift |
     )
 
 
+@taking
 def noisy_quadratic(
     *,
-    dimension: int = 10,
-    clients: int = 10,
-    L: float = 5.0,
-    mu: float = 1.0,
-    spectrum: str = "linear",
-    distance: float = 1.0,
+    dimension: Count = 10,
+    clients: Count = 10,
+    L: Positive = 5.0,
+    mu: NotNegative = 1.0,
+    spectrum: Annotated[str, one_of(*SPECTRA)] = "linear",
+    distance: NotNegative = 1.0,
     rotated: bool = True,
     G: float = 0.1,
     B: float = 0.0,
@@ -78,7 +80,7 @@ def noisy_quadratic(
     C: float = 0.0,
     alpha: float = 0.0,
     stateless: bool = False,
-    seed: int = 0,
+    seed: Whole = 0,
 ) -> Problem:
     """The noisy quadratic model of the CFL paper, Sec. 5.1.1: every f_i is (w - w*)^T H (w - w*) / 2, plus drifts.
 
@@ -109,16 +111,14 @@ def noisy_quadratic(
     UnknownName
         No such spectrum, law or correlation.
     """
-    d, N = as_size("dimension", dimension), as_size("clients", clients)
-    as_dial("distance", distance)
-    random = generator(seed)
+    d, random = dimension, np.random.default_rng(seed)
     eigenvalues = _eigenvalues(d, L, mu, spectrum, random)
     basis = np.linalg.qr(random.standard_normal((d, d)))[0] if rotated else np.eye(d)
     matrix = (basis.T * eigenvalues) @ basis
     minimiser = random.standard_normal(d)
     return shared_quadratic(
         (matrix + matrix.T) / 2,
-        clients=N,
+        clients=clients,
         minimiser=minimiser,
         start=minimiser + basis.T @ np.full(d, float(distance)),
         drift=Drift(G, B, D, A, sigma, law, correlation, F, C, alpha, stateless),
@@ -144,6 +144,7 @@ def shared_quadratic(matrix: Array, *, clients: int, minimiser: Array, start: Ar
     return replace(named, name="noisy quadratic")
 
 
+@taking
 def random_evolving(
     *,
     clients: int = 5,
@@ -152,7 +153,7 @@ def random_evolving(
     heterogeneity: float = 0.5,
     noise: float = 0.1,
     potential: str = "cauchy",
-    windows: str = SUBSETS,
+    windows: Annotated[str, one_of(*KINDS)] = SUBSETS,
     size: int = 10,
     shift: int = 5,
     count: int = 6,
@@ -180,8 +181,6 @@ def random_evolving(
         No such windows.
     """
     rules = {ALL: Windows(), POINTER: pointer(size, shift), SUBSETS: subsets(count), FRESH: fresh(size)}
-    if windows not in rules:
-        raise UnknownName(f"windows {windows!r} are unknown: use one of {', '.join(KINDS)}")
     problem = random_glm(
         clients=clients,
         components=components,
@@ -196,11 +195,9 @@ def random_evolving(
 
 
 def _eigenvalues(d: int, L: Any, mu: Any, spectrum: str, random: np.random.Generator) -> Array:
-    if spectrum not in SPECTRA:
-        raise UnknownName(f"spectrum {spectrum!r} is unknown: use one of {', '.join(SPECTRA)}")
     L, mu = float(L), float(mu)
-    if not (math.isfinite(L) and 0 <= mu <= L and L > 0):
-        raise InvalidInput(f"mu is {mu!r} and L is {L!r}: use numbers with 0 <= mu <= L and L > 0")
+    if mu > L:
+        raise InvalidInput(f"mu is {mu!r} and L is {L!r}: use mu <= L")
     if spectrum == "geometric" and mu == 0:
         raise InvalidInput("a geometric spectrum has no eigenvalue 0: use mu > 0 or another spectrum")
     if d == 1:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.validation import as_dial, as_numbers, as_size
+from cflag_theory.kernels.problems.validation import as_numbers
 
 # Entries of one array of responses; there are six, and two of moments.
 LARGEST = 20_000_000
@@ -104,9 +104,7 @@ def responses(
         Arrays of shape (n, T + 1, d). O(n T d) where past rounds have equal weights, else O(n T^2 d).
     """
     lam = as_numbers("eigenvalues", eigenvalues, (None,), exact=False)
-    T, K = as_size("rounds", rounds), as_size("local_steps", local_steps)
-    eta = _steps(steps, T)
-    prox, rate = as_dial("proximal", proximal), as_dial("server_rate", server_rate)
+    T, eta = rounds, _steps(steps, rounds)
     if lam.size == 0 or (lam < 0).any():
         raise InvalidInput(f"eigenvalues are {lam}: use at least one and none negative")
     p = weights or RoundWeights("current")
@@ -123,7 +121,7 @@ def responses(
         for t in range(1, T + 1):
             row = p.floats(t)
             if t == 1 or (eta[:, t - 1] != eta[:, t - 2]).any():
-                rho, c, s = _round(eta[:, t - 1 : t], lam, K, prox, rate)
+                rho, c, s = _round(eta[:, t - 1 : t], lam, local_steps, proximal, server_rate)
             out["start"][:, t] = rho * out["start"][:, t - 1]
             out["loss"][:, t] = rho * out["loss"][:, t - 1] - c * row[:-1].sum()
             client = rho * client - c
@@ -169,23 +167,22 @@ def moments(
     """
     d = len(answers.eigenvalues)
     x0 = as_numbers("start", start, (d,), exact=False)
-    share = 1.0 / (as_size("clients", clients) * d)
-    client, time = as_dial("G2", G2) * share, as_dial("D2", D2) * share
-    step, lost = as_dial("sigma2", sigma2) * share, as_dial("information_loss", information_loss)
+    share = 1.0 / (clients * d)
+    client, time = G2 * share, D2 * share
     if stateless:
         client, time = 0.0, client + time
     parts = [
         (client, answers.client),
         (time, answers.time),
-        (step, answers.step_noise),
-        (lost / 1000 * share * d, answers.loss_noise),
+        (sigma2 * share, answers.step_noise),
+        (information_loss / 1000 * share * d, answers.loss_noise),
     ]
     variance = np.zeros_like(answers.start)
     with np.errstate(over="ignore", invalid="ignore"):
         for size, response in parts:
             if size > 0:
                 variance += size * response
-        mean = x0 * answers.start + (lost * answers.loss if lost > 0 else 0.0)
+        mean = x0 * answers.start + (information_loss * answers.loss if information_loss > 0 else 0.0)
     mean[np.isnan(mean)] = np.inf
     return Moments(eigenvalues=answers.eigenvalues, mean=mean, variance=variance)
 

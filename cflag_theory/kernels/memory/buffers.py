@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.draws import RESERVOIR as PURPOSE
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.numbers import Ints, at_least
+from cflag_theory.kernels.numbers import Ints
+from cflag_theory.public import Whole, one_of, require_fields
 
 ALL, RING, RESERVOIR = KINDS = ("all", "ring", "reservoir")
 
@@ -31,13 +33,11 @@ class Buffer:
         Components that a client keeps at most ("ring", "reservoir").
     """
 
-    kind: str
-    size: int = 0
+    kind: Annotated[str, one_of(*KINDS, called="buffer")]
+    size: Whole = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UnknownName(f"buffer {self.kind!r} is unknown: use one of {', '.join(KINDS)}")
-        at_least("buffer size", self.size, 0)
+        require_fields(self)
         if (self.kind == ALL) != (self.size == 0):
             raise InvalidInput(
                 f"buffer {self.kind!r} has size {self.size}: use an integer of at least 1, none for 'all'"

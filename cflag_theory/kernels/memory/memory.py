@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Problem
-from cflag_theory.public import NotNegative, Number, Whole, one_of, quoted, require_fields
+from cflag_theory.public import Count, NotNegative, Number, Whole, one_of, quoted, require, require_fields, taking
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 
@@ -53,7 +53,8 @@ class Memory:
     def __post_init__(self) -> None:
         require_fields(self)
         if self.kind in (SUBSET, BALANCED):
-            object.__setattr__(self, "size", at_least("memory size", self.size, 1))
+            require("size", self.size, Count)
+            object.__setattr__(self, "size", int(self.size))
         if (self.kind == GIVEN) != (len(self.kept) > 0):
             raise InvalidInput(f"memory {self.kind!r} with kept = {self.kept}: use given(...), one sequence a client")
 
@@ -63,7 +64,7 @@ def everything() -> Memory:
     return Memory(ALL)
 
 
-def uniform(size: int, *, redraw: bool = False) -> Memory:
+def uniform(size: Count, *, redraw: bool = False) -> Memory:
     """A uniform subset of `size` past components per client, without replacement: the paper's memory.
 
     f_i_memory is the plain mean of the kept components.
@@ -76,7 +77,7 @@ def uniform(size: int, *, redraw: bool = False) -> Memory:
     return Memory(SUBSET, size=size, redraw=redraw)
 
 
-def class_balanced(size: int, *, redraw: bool = False) -> Memory:
+def class_balanced(size: Count, *, redraw: bool = False) -> Memory:
     """A subset of `size` past components per client, as equally spread over its classes as they allow.
 
     Raises
@@ -87,7 +88,8 @@ def class_balanced(size: int, *, redraw: bool = False) -> Memory:
     return Memory(BALANCED, size=size, redraw=redraw)
 
 
-def sign_bias(*, m: Any = None, scale: Any = None, redraw: bool = False) -> Memory:
+@taking
+def sign_bias(*, m: NotNegative | None = None, scale: NotNegative | None = None, redraw: bool = False) -> Memory:
     """b = +-sqrt(m) grad f, one common sign: f_memory is a function and ||b||^2 = m ||grad f||^2 everywhere.
 
     Parameters
@@ -105,7 +107,10 @@ def sign_bias(*, m: Any = None, scale: Any = None, redraw: bool = False) -> Memo
     return Memory(SIGN_BIAS, scale=_scale(m, scale), redraw=redraw)
 
 
-def rotation_bias(*, m: Any = None, scale: Any = None, angle: float = math.pi / 2) -> Memory:
+@taking
+def rotation_bias(
+    *, m: NotNegative | None = None, scale: NotNegative | None = None, angle: float = math.pi / 2
+) -> Memory:
     """b = sqrt(m) R grad f, R turns coordinate pairs by `angle`: for d >= 2, and no f_memory exists.
 
     Parameters
@@ -307,9 +312,6 @@ def rotate(vector: Array, angle: float, out: Array) -> None:
 def _scale(m: Any, scale: Any) -> Any:
     if (m is None) == (scale is None):
         raise InvalidInput(f"m is {quoted(m)} and scale is {quoted(scale)}: pass one of them (scale = sqrt(m))")
-    name, value = ("scale", scale) if m is None else ("m", m)
-    if not (is_finite_real(value) and value >= 0):
-        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number that is not negative")
     if m is None:
         return scale if isinstance(scale, (int, Fraction)) else float(scale)
     if not isinstance(m, Fraction):

@@ -18,8 +18,7 @@ from cflag_theory.kernels.problems.columns import Table, read_table
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.table import Reading
-from cflag_theory.kernels.problems.validation import generator
-from cflag_theory.public import Count, Number, Whole, taking
+from cflag_theory.public import Count, Dirichlet, Whole, taking
 
 #: The losses of z = a.x and y by the name of their potential, for readers.
 _LOSSES = {
@@ -42,7 +41,7 @@ def load_data(
     past_classes: Sequence[int | str] | None = None,
     current_classes: Sequence[int | str] | None = None,
     clients: Count = 5,
-    zeta: Number = 1.0,
+    zeta: Dirichlet = 1.0,
     potential: str | Potential = "cauchy",
     positive: str | Sequence[int | str] | None = None,
     label_column: str | None = None,
@@ -105,11 +104,9 @@ def load_data(
         "digits" without scikit-learn.
     """
     count = int(clients)
-    if not 0 < zeta <= 1e12:
-        raise InvalidInput(f"zeta is {zeta}: use a number above 0 and at most 1e12")
     if task_column is not None and (past_classes is not None or current_classes is not None):
         raise InvalidInput(f"tasks are the values of {task_column!r}: leave out the past and the current classes")
-    random, name = generator(seed), Path(source).name
+    random, name = np.random.default_rng(seed), Path(source).name
     how_read = Reading.of(reading)
     table = _read(source, how_read, label_column, features_array, labels_array, task_column, client_column)
     table = table.scaled(how_read.scale)

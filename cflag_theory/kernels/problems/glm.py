@@ -14,16 +14,14 @@ from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import (
     Task,
-    as_dial,
     as_numbers,
-    as_size,
     check_ratio,
-    generator,
     grid,
     has_fractions,
     of_tasks,
     with_multiple,
 )
+from cflag_theory.public import Count, NotNegative, Whole, taking
 
 
 def glm(
@@ -100,17 +98,18 @@ def _task(task: str, rows: Array, targets: ArrayLike, weights: ArrayLike | None,
     return Task(rows.reshape(n, 1, d), shifts.reshape(n, 1), scales.reshape(n, 1), None, clients)
 
 
+@taking
 def random_glm(
     *,
-    clients: int = 5,
-    components: int = 20,
-    dimension: int = 10,
-    heterogeneity: float = 0.5,
-    conflict: float = 1.0,
-    noise: float = 0.1,
+    clients: Count = 5,
+    components: Count = 20,
+    dimension: Count = 10,
+    heterogeneity: NotNegative = 0.5,
+    conflict: NotNegative = 1.0,
+    noise: NotNegative = 0.1,
     potential: str | Potential = "cauchy",
-    r: float | None = None,
-    seed: int = 0,
+    r: NotNegative | None = None,
+    seed: Whole = 0,
 ) -> Problem:
     """A synthetic regression: a.x_task,i + noise are the targets, with one optimum per task and client.
 
@@ -135,13 +134,7 @@ def random_glm(
     InvalidInput
         A dial outside its range.
     """
-    N = as_size("clients", clients)
-    n = as_size("components", components)
-    d = as_size("dimension", dimension)
-    as_dial("heterogeneity", heterogeneity)
-    as_dial("conflict", conflict)
-    as_dial("noise", noise)
-    random = generator(seed)
+    N, n, d, random = clients, components, dimension, np.random.default_rng(seed)
     owners = np.repeat(np.arange(N), n)
     between = random.standard_normal(d)
     tasks: list[Any] = []

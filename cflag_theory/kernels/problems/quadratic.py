@@ -16,16 +16,13 @@ from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Components
 from cflag_theory.kernels.problems.smoothness import certify, component_matrices, curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import (
     Task,
-    as_dial,
     as_numbers,
-    as_size,
-    check_ratio,
-    generator,
     grid,
     has_fractions,
     of_tasks,
     with_multiple,
 )
+from cflag_theory.public import Count, NotNegative, Share, Whole, taking
 
 
 def quadratic(
@@ -91,7 +88,7 @@ def quadratic_smoothness(past: Components, current: Components, *, L: Any = None
     if L is None:
         value, exact = largest_norm("L", matrices)
         return {"L": Constant(value, EXACT if exact else UPPER_BOUND, why)} | constants
-    if matrices[0].dtype != object:
+    if matrices[0].matrix.dtype != object:
         raise InvalidInput(f"L = {L} comes with floats: leave it out, it is computed")
     bound = Fraction(L)
     attained = certify("L", bound, matrices)
@@ -101,7 +98,8 @@ def quadratic_smoothness(past: Components, current: Components, *, L: Any = None
     } | constants
 
 
-def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, beta: Any, steps: int) -> Array:
+@taking
+def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, beta: Any, steps: Whole) -> Array:
     """x_t of x <- x - beta (A x - b) after t steps, as a matrix power; on `Fraction` where any number is one.
 
     Parameters
@@ -113,8 +111,6 @@ def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, 
     -------
     (d,)
     """
-    if steps < 0:
-        raise InvalidInput(f"steps is {steps}: use 0 or more")
     exact = has_fractions(matrix, vector, start, beta)
     x = as_numbers("start", start, (None,), exact=exact)
     d = len(x)
@@ -127,16 +123,17 @@ def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, 
     return np.asarray(power[:d, :d] @ x + power[:d, d])
 
 
+@taking
 def random_quadratic(
     *,
-    clients: int = 3,
-    components: int = 5,
-    dimension: int = 4,
-    heterogeneity: float = 0.5,
-    convexity: float = 0.0,
-    r: float | None = None,
+    clients: Count = 3,
+    components: Count = 5,
+    dimension: Count = 4,
+    heterogeneity: Share = 0.5,
+    convexity: NotNegative = 0.0,
+    r: NotNegative | None = None,
     exact: bool = False,
-    seed: int = 0,
+    seed: Whole = 0,
 ) -> Problem:
     """Random symmetric matrices and vectors of short binary fractions.
 
@@ -161,12 +158,7 @@ def random_quadratic(
     InvalidInput
         A dial outside its range.
     """
-    N = as_size("clients", clients)
-    n = as_size("components", components)
-    d = as_size("dimension", dimension)
-    as_dial("heterogeneity", heterogeneity, 1)
-    as_dial("convexity", convexity)
-    random = generator(seed)
+    N, n, d, random = clients, components, dimension, np.random.default_rng(seed)
     tasks: list[Any] = []
     for _ in range(2):
         mixed = (1 - heterogeneity) * random.uniform(-1, 1, (1, d, d + 1)) + heterogeneity * random.uniform(
@@ -175,7 +167,6 @@ def random_quadratic(
         matrices = grid(mixed[:, :, :d] + mixed[:, :, :d].transpose(0, 2, 1)) / 2 + grid(convexity * np.eye(d))
         tasks += [matrices, grid(mixed[:, :, d]), np.repeat(np.arange(N), n)]
     if r is not None:
-        check_ratio(r)
         # Short binary fractions times one of them stay exact.
         tasks[:3] = [float(r) * tasks[3], float(r) * tasks[4], tasks[5]]
     start = grid(random.uniform(-1, 1, d))

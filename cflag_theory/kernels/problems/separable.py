@@ -19,15 +19,13 @@ from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Components, C
 from cflag_theory.kernels.problems.smoothness import with_bound
 from cflag_theory.kernels.problems.validation import (
     Task,
-    as_dial,
     as_numbers,
-    as_size,
     check_ratio,
-    generator,
     grid,
     has_fractions,
     of_tasks,
 )
+from cflag_theory.public import Count, NotNegative, Part, Positive, Share, Whole, taking
 
 
 def separable(
@@ -115,21 +113,22 @@ def _centred(potential: str | Potential) -> int:
     return code
 
 
+@taking
 def random_separable(
     *,
-    clients: int = 5,
-    past: int = 20,
-    current: int = 20,
-    dimension: int = 10,
+    clients: Count = 5,
+    past: Count = 20,
+    current: Count = 20,
+    dimension: Count = 10,
     potential: str | Potential = "geman_mcclure",
-    heterogeneity: float = 0.5,
-    conflict: float = 1.0,
-    shift: float = 1.0,
-    ratio: float = 1.0,
-    anti_aligned: float = 0.0,
+    heterogeneity: Part = 0.5,
+    conflict: Share = 1.0,
+    shift: NotNegative = 1.0,
+    ratio: Positive = 1.0,
+    anti_aligned: Share = 0.0,
     rotated: bool = True,
-    r: float | None = None,
-    seed: int = 0,
+    r: NotNegative | None = None,
+    seed: Whole = 0,
 ) -> Problem:
     """A separable problem with dials for r, m and the interference between the tasks.
 
@@ -160,22 +159,16 @@ def random_separable(
     InvalidInput
         A dial outside its range.
     """
-    N = as_size("clients", clients)
-    d = as_size("dimension", dimension)
-    if not 0 <= heterogeneity < 1:
-        raise InvalidInput(f"heterogeneity is {heterogeneity}: use a number from 0 to less than 1")
-    if not 0 < ratio < float("inf"):
-        raise InvalidInput(f"ratio is {ratio}: use a positive finite number")
-    random = generator(seed)
+    N, d, random = clients, dimension, np.random.default_rng(seed)
     tasks: list[Array] = []
-    for n in (as_size("past", past), as_size("current", current)):
+    for n in (past, current):
         between = np.repeat(random.uniform(-1, 1, (N, d)), n, axis=0)
         within = random.uniform(-1, 1, (N * n, d))
         tasks += [grid(1 + heterogeneity * (between + within) / 2), np.repeat(np.arange(N), n)]
     order = random.permutation(d)
-    tasks[2][:, order[: round(as_dial("anti_aligned", anti_aligned, 1) * d)]] *= -1
+    tasks[2][:, order[: round(anti_aligned * d)]] *= -1
     past_shift = grid(random.uniform(-1, 1, d))
-    apart = np.where(np.arange(d) < round(as_dial("conflict", conflict, 1) * d), as_dial("shift", shift), 0)
+    apart = np.where(np.arange(d) < round(conflict * d), shift, 0)
     current_shift = past_shift.copy()
     current_shift[random.permutation(d)] += apart * random.choice([-1, 1], d)
     rotation = _dyadic_rotation(d, random) if rotated else np.eye(d)

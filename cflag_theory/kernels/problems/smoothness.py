@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from math import lcm
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -23,48 +25,64 @@ from cflag_theory.sizes import require_room
 _MARGIN = 1 + Fraction(1, 2**30)
 
 
-def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
+class Curvature(NamedTuple):
+    """A symmetric matrix whose eigenvalues are those x with det(matrix - x diag(metric)) = 0."""
+
+    matrix: Array
+    metric: Array
+
+
+def curvature_matrices(part: Components, *, signed: bool) -> list[Curvature]:
     """Per client (1/n_i) sum of weight * row row^T over its rows; |weight| instead unless `signed`.
 
     Where there are fewer rows than entries, only eigenvalues 0 are left out: floats are turned into the span of their
-    rows, and of fractions with one weight the products of rows are taken, which have the other eigenvalues.
+    rows, and of fractions with weights of one sign the products of rows are taken, which have the other eigenvalues
+    in the metric n_i / weight.
     """
-    matrices: list[Array] = []
+    spans = [slice(part.row_start[a], part.row_start[b]) for a, b in pairwise(part.client_start.tolist())]
+    clients = [(part.rows[span], part.weights[span] if signed else abs(part.weights[span])) for span in spans]
+    products = [_has_products(rows, weights) for rows, weights in clients]
     if part.rows.dtype == object:
         # A fraction takes 200 bytes and more, and certificates hold a second copy of one matrix.
-        clients = [_of_client(part, i) for i in range(len(part.counts))]
-        sides = [
-            min(rows.shape) if _has_gram(rows, weights if signed else abs(weights)) else rows.shape[1]
-            for rows, weights in clients
-        ]
+        sides = [rows.shape[not small] for (rows, _), small in zip(clients, products, strict=True)]
         words = f"exact curvature of {len(sides)} clients with matrices of up to {max(sides)} rows"
         require_room(200 * (sum(side * side for side in sides) + max(sides) ** 2), words, "use floats or fewer rows")
-    for i, count in enumerate(part.counts.tolist()):
-        rows, weights = _of_client(part, i)
-        weights = weights if signed else abs(weights)
-        if _has_gram(rows, weights):
-            rows, weights = rows.T, weights[:1]
-        elif rows.dtype != object and 0 < len(rows) < rows.shape[1]:
+    matrices: list[Curvature] = []
+    for (rows, weights), small, count in zip(clients, products, part.counts.tolist(), strict=True):
+        kept = weights != 0
+        if small and kept.any():
+            sign = -1 if (weights < 0).any() else 1
+            matrices.append(Curvature(sign * _products(rows[kept]), count / abs(weights[kept])))
+            continue
+        if small:
+            rows, weights = rows[:1, :1], weights[:1]
+        if rows.dtype != object and 0 < len(rows) < rows.shape[1]:
             rows = np.linalg.qr(rows.astype(np.float64).T).R.T
-        matrices.append((rows.T * weights) @ rows / count)
+        matrices.append(_plain((rows.T * weights) @ rows / count))
     return matrices
 
 
-def _of_client(part: Components, i: int) -> tuple[Array, Array]:
-    """Its rows, and their weights."""
-    span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
-    return part.rows[span], part.weights[span]
+def _has_products(rows: Array, weights: Array) -> bool:
+    """Whether products of rows stand for a client's curvature: fractions, fewer than entries, weights of one sign."""
+    return rows.dtype == object and 0 < len(rows) < rows.shape[1] and not ((weights < 0).any() and (weights > 0).any())
 
 
-def _has_gram(rows: Array, weights: Array) -> bool:
-    """Whether products of rows stand for a client's curvature: fractions, fewer than entries, with one weight."""
-    return rows.dtype == object and 0 < len(rows) < rows.shape[1] and len(set(weights.tolist())) == 1
+def _products(rows: Array) -> Array:
+    """Of fractions, in whole numbers, which are fast."""
+    common = lcm(*(one.denominator for one in rows.ravel()))
+    whole = np.array([[int(one * common) for one in row] for row in rows], dtype=object)
+    found: Array = whole @ whole.T * Fraction(1, common**2)
+    return found
 
 
-def component_matrices(part: Components) -> list[Array]:
+def _plain(matrix: Array) -> Curvature:
+    return Curvature(matrix, np.ones(len(matrix), dtype=matrix.dtype))
+
+
+def component_matrices(part: Components) -> list[Curvature]:
     """Per component the sum of weight * row row^T."""
-    spans = [slice(a, b) for a, b in zip(part.row_start[:-1], part.row_start[1:], strict=True)]
-    return [(part.rows[span].T * part.weights[span]) @ part.rows[span] for span in spans]
+    spans = [slice(a, b) for a, b in pairwise(part.row_start)]
+    return [_plain((part.rows[span].T * part.weights[span]) @ part.rows[span]) for span in spans]
 
 
 def positive_semidefinite(matrix: Array) -> tuple[bool, bool]:
@@ -83,27 +101,28 @@ def positive_semidefinite(matrix: Array) -> tuple[bool, bool]:
     return True, singular
 
 
-def certify(name: str, bound: Fraction, matrices: Sequence[Array]) -> bool:
+def certify(name: str, bound: Fraction, matrices: Sequence[Curvature]) -> bool:
     """Prove in exact arithmetic that no eigenvalue exceeds `bound` in modulus; True if one attains it."""
     attained = False
-    for matrix in matrices:
-        identity = np.array([[Fraction(int(j == k)) for k in range(len(matrix))] for j in range(len(matrix))])
+    for one in matrices:
         for sign in (1, -1):
-            holds, singular = positive_semidefinite(bound * identity - sign * matrix)
+            shifted = -sign * one.matrix
+            shifted[np.diag_indices_from(shifted)] += bound * one.metric
+            holds, singular = positive_semidefinite(shifted)
             if not holds:
-                about = f"{_spectral_norm(matrix):.6g}"
+                about = f"{_spectral_norm(one):.6g}"
                 raise InvalidInput(f"{name} = {bound} is below the curvature (about {about}): use a larger {name}")
             attained = attained or singular
     return attained
 
 
-def largest_norm(name: str, matrices: Sequence[Array]) -> tuple[Any, bool]:
+def largest_norm(name: str, matrices: Sequence[Curvature]) -> tuple[Any, bool]:
     """The largest spectral norm of symmetric matrices, and whether it is exact: else a certified upper bound."""
-    if matrices[0].dtype != object:
-        return max(_spectral_norm(matrix) for matrix in matrices), True
-    if not any((matrix != np.diag(np.diag(matrix))).any() for matrix in matrices):
-        return max(max(abs(np.diag(matrix))) for matrix in matrices), True
-    bound = Fraction(max(_spectral_norm(matrix) for matrix in matrices)) * _MARGIN
+    if matrices[0].matrix.dtype != object:
+        return max(map(_spectral_norm, matrices)), True
+    if not any((matrix != np.diag(np.diag(matrix))).any() for matrix, _ in matrices):
+        return max(max(abs(np.diag(matrix)) / metric) for matrix, metric in matrices), True
+    bound = Fraction(max(map(_spectral_norm, matrices))) * _MARGIN
     certify(name, bound, matrices)
     return bound, False
 
@@ -145,8 +164,9 @@ def with_bound(constants: dict[str, Constant], potential: int) -> dict[str, Cons
     return {**constants, **found}
 
 
-def _spectral_norm(matrix: Array) -> float:
-    dense, last = matrix.astype(np.float64), len(matrix) - 1
+def _spectral_norm(of: Curvature) -> float:
+    root = 1 / np.sqrt(of.metric.astype(np.float64))
+    dense, last = root[:, None] * of.matrix.astype(np.float64) * root, len(root) - 1
     if not np.isfinite(dense).all():
         raise InvalidInput("the squares of the rows leave the floats: use smaller rows")
     # The two ends of the spectrum are enough, and are cheaper than all of it.

@@ -25,7 +25,8 @@ from cflag_theory.kernels.problems.data import load_data
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import curvature_matrices, largest_norm
-from cflag_theory.kernels.problems.validation import as_dial, as_size, generator, grid
+from cflag_theory.kernels.problems.validation import grid
+from cflag_theory.public import Count, NotNegative, Whole, taking
 from cflag_theory.shown import Sheet, Shown
 
 #: Ten classes in pairs, an even and an odd one in each.
@@ -174,17 +175,18 @@ def task_sequence(problem: Problem, tasks: Sequence[Sequence[int]]) -> TaskSeque
     return TaskSequence(problem, task_of[order])
 
 
+@taking
 def random_tasks(
     *,
-    tasks: int = 5,
-    clients: int = 5,
-    components: int = 20,
-    dimension: int = 10,
-    heterogeneity: float = 0.5,
-    conflict: float = 1.0,
-    noise: float = 0.1,
+    tasks: Count = 5,
+    clients: Count = 5,
+    components: Count = 20,
+    dimension: Count = 10,
+    heterogeneity: NotNegative = 0.5,
+    conflict: NotNegative = 1.0,
+    noise: NotNegative = 0.1,
     potential: str = "cauchy",
-    seed: int = 0,
+    seed: Whole = 0,
 ) -> TaskSequence:
     """A sequence of synthetic regressions, with one optimum per task and client; a class is a task and a target's sign.
 
@@ -208,13 +210,10 @@ def random_tasks(
     InvalidInput
         A dial outside its range.
     """
-    S, N = as_size("tasks", tasks), as_size("clients", clients)
-    n, d = as_size("components", components), as_size("dimension", dimension)
+    S, N, n, d, random = tasks, clients, components, dimension, np.random.default_rng(seed)
     if S < 2:
         raise InvalidInput(f"tasks is {S}: use at least 2, so that there is a transition")
-    for name, value in (("heterogeneity", heterogeneity), ("conflict", conflict), ("noise", noise)):
-        as_dial(name, value)
-    random, owners = generator(seed), np.repeat(np.arange(N), n)
+    owners = np.repeat(np.arange(N), n)
     rows, targets = [], []
     for _ in range(S):
         direction = random.standard_normal(d)

@@ -18,10 +18,9 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array, Ints, at_least, is_finite_real
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import EXACT, Components, Constant, Problem, Seen
-from cflag_theory.public import quoted
 
 
 def has_fractions(*values: ArrayLike | None) -> bool:
@@ -71,24 +70,6 @@ def as_integers(name: str, values: ArrayLike, count: int) -> Ints:
     if array.dtype.kind not in "iu" or (count > 0 and array.min() < 0):
         raise InvalidInput(f"{name} must hold integers 0, 1, ...")
     return array.astype(np.int64)
-
-
-def as_size(name: str, value: Any) -> int:
-    """A positive integer."""
-    return at_least(name, value, 1)
-
-
-def as_dial(name: str, value: float, high: float = float("inf")) -> float:
-    """A finite number from 0 to `high`."""
-    if not is_finite_real(value) or not 0 <= value <= high:
-        allowed = "that is at least 0" if high == float("inf") else f"from 0 to {high}"
-        raise InvalidInput(f"{name} is {quoted(value)}: use a finite number {allowed}")
-    return float(value)
-
-
-def generator(seed: Any) -> np.random.Generator:
-    """NumPy's generator for the construction of a problem."""
-    return np.random.default_rng(at_least("seed", seed, 0))
 
 
 def grid(values: Array) -> Array:
@@ -308,10 +289,8 @@ def _validate_constants(constants: Mapping[str, Constant]) -> None:
             raise InvalidInput(f"{name} is {value}: it must be positive and finite, so use some non-zero row")
 
 
-def check_ratio(r: float, conflict: float = 0.0) -> None:
-    """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists."""
-    if not (is_finite_real(r) and r >= 0):
-        raise InvalidInput(f"r is {quoted(r)}: use a finite number of at least 0")
+def check_ratio(r: float, conflict: float) -> None:
+    """Refuse tasks that pull apart, for which no r exists."""
     if conflict:
         raise InvalidInput(f"r = {r:g} needs tasks with common stationary points: add the dial conflict=0")
 

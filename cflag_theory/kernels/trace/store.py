@@ -73,8 +73,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         damaged = _wrong_settings(trace.config) or _wrong_shapes(trace)
     except CflagError:
         raise
-    # Damage can be anything: what is missing, of another kind, or nested too deeply.
-    except Exception as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error or type(error).__name__
         raise DataError(f"{path} is not a trace ({reason}): pass a file written by write_trace") from error
     if damaged:
@@ -93,7 +92,7 @@ def _wrong_settings(config: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_shapes(trace: Trace) -> list[str]:
-    replicas = len(trace.status)
+    replicas = trace.status.size
     if any(array.shape != (replicas,) or array.dtype.kind != "i" for array in (trace.status, trace.rounds_done)):
         return ["status"]
     if replicas == 0 or trace.rounds_done.min() < 0 or not set(trace.status.tolist()) <= set(Status):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from cflag_theory.errors import Diverged, InvalidInput
+from cflag_theory.errors import Diverged
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
-from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
-from cflag_theory.kernels.plan import MOST_STEPS
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.public import Positive, Steps, Whole, at_least, require_fields
 from cflag_theory.studies.rates.statistics import LEVEL, interval, resampling
 
 
@@ -61,25 +61,17 @@ class Setting:
     """What the studies of forgetting hold fixed."""
 
     #: Step sizes; 1 / (2 L) and 1 / (3 L E) without them.
-    alpha: float | None = None
-    beta: float | None = None
+    alpha: Positive | None = None
+    beta: Positive | None = None
     #: E and T.
-    local_steps: int = 10
-    rounds: int = 200
-    #: Independent runs, at least 2.
-    replicas: int = 16
-    seed: int = 0
+    local_steps: Steps = 10
+    rounds: Steps = 200
+    #: Independent runs.
+    replicas: Annotated[int, at_least(2, 32)] = 16
+    seed: Whole = 0
 
     def __post_init__(self) -> None:
-        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            if value is not None and not (is_finite_real(value) and value > 0):
-                raise InvalidInput(f"{name} is {value!r}: use a finite positive number, or leave it out")
-        for name, least in (("local_steps", 1), ("rounds", 1), ("replicas", 2), ("seed", 0)):
-            value = getattr(self, name)
-            if not (is_integer(value) and value >= least):
-                raise InvalidInput(f"{name} is {value!r}: use an integer of at least {least}")
-            if value >= MOST_STEPS and name != "seed":
-                raise InvalidInput(f"{name} is {value}: use an integer below 2^32")
+        require_fields(self)
 
     def step_sizes(self, L: float) -> tuple[float, float]:
         """alpha and beta on a problem with this L."""

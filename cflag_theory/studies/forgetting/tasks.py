@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Buffer, Problem, TaskSequence, algorithm, everything, simulate
 from cflag_theory.kernels.algorithms import CONSTANT, ROUND_UPDATE
-from cflag_theory.kernels.numbers import Array, is_integer
-from cflag_theory.kernels.plan import MOST_STEPS
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.tasks import objectives
 from cflag_theory.kernels.trace.trace import COSTS
+from cflag_theory.public import at_least, taking
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.forgetting.heterogeneity import Curve, Mean, Setting, curve_of, mean_of
 from cflag_theory.studies.rates.statistics import resampling
@@ -195,12 +195,13 @@ class TaskStudy:
         return asdict(self) | {"finding": self.finding}
 
 
+@taking
 def task_study(
     sequence: TaskSequence,
     learners: Sequence[Learner],
     setting: Setting | None = None,
     *,
-    first_rounds: int | None = None,
+    first_rounds: Annotated[int, at_least(0, 32)] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> TaskStudy:
     """Run every learner through the sequence.
@@ -227,8 +228,6 @@ def task_study(
     """
     setting = Setting() if setting is None else setting
     first_rounds = setting.rounds if first_rounds is None else first_rounds
-    if not (is_integer(first_rounds) and 0 <= first_rounds < MOST_STEPS):
-        raise InvalidInput(f"first_rounds is {first_rounds!r}: use an integer of at least 0 and below 2^32")
     if not learners:
         raise InvalidInput("there is no learner: name at least one")
     rounds = first_rounds + setting.rounds * (sequence.tasks - 1)

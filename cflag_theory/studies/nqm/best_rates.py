@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.kernels.cfl.moments import Moments, Responses, moments, responses
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.public import Rule, require_fields
-from cflag_theory.reading import integer, is_number
+from cflag_theory.public import one_of, require_fields, within
+from cflag_theory.reading import integer
 
 Array = NDArray[Any]
 #: 𝔼||delta||^2 and 𝔼||nu||^2.
@@ -44,14 +44,6 @@ METHODS = (
 )
 
 
-def _one_of(*known: str) -> Rule:
-    return Rule(lambda value: value in known, f"one of {', '.join(known)}")
-
-
-def _within(low: float, high: float) -> Rule:
-    return Rule(lambda value: is_number(value) and low <= value <= high, f"a number from {low:g} to {high:g}")
-
-
 @dataclass(frozen=True)
 class Setting:
     """What Sec. 5.1 omits. The defaults are a plain choice among those that reproduce most cells of Table 3."""
@@ -64,20 +56,20 @@ class Setting:
     #: Eigenvalues of A: "linear", evenly spaced from mu to L, or "log", evenly spaced in the logarithm from mu (from
     #: L/1000 for mu = 0) to L. Along an eigenvalue 0 the loss sees nothing; B has no part there, else it could not
     #: reach 0.
-    spectrum: Annotated[str, _one_of("linear", "log")] = "linear"
+    spectrum: Annotated[str, one_of("linear", "log")] = "linear"
     #: Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
-    start: Annotated[str, _one_of("w", "gradient")] = "w"
-    distance: Annotated[float, _within(0.0, 1e6)] = 1.0
+    start: Annotated[str, one_of("w", "gradient")] = "w"
+    distance: Annotated[float, within(0.0, 1e6)] = 1.0
     #: 𝔼||xi||^2, 𝔼||delta||^2 and 𝔼||nu||^2 are those of the vector, as written, or of each coordinate.
-    per: Annotated[str, _one_of("vector", "coordinate")] = "vector"
+    per: Annotated[str, one_of("vector", "coordinate")] = "vector"
     #: What the best rate minimises: 𝔼||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
-    criterion: Annotated[str, _one_of("final", "last", "all")] = "final"
+    criterion: Annotated[str, one_of("final", "last", "all")] = "final"
     #: Lemma B.4 with D^2 = 𝔼||xi||^2 and R^2 = 𝔼||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
-    weights: Annotated[str, _one_of("lemma B.4", "uniform")] = "lemma B.4"
+    weights: Annotated[str, one_of("lemma B.4", "uniform")] = "lemma B.4"
     #: Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
-    proximal: Annotated[float, _within(0.0, 1e3)] = 0.1
+    proximal: Annotated[float, within(0.0, 1e3)] = 0.1
     #: Learning rates are the multiples of this below 2/L, where gradient descent on A w + B stops being stable.
-    grid: Annotated[float, _within(0.0005, 0.01)] = 0.0025
+    grid: Annotated[float, within(0.0005, 0.01)] = 0.0025
 
     def __post_init__(self) -> None:
         require_fields(self)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Drift, algorithm, simulate
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
+from cflag_theory.public import Whole, taking
 from cflag_theory.studies.nqm.best_rates import (
     CELLS,
     G2,
@@ -178,11 +179,12 @@ def panels(found: Study, runs: dict[tuple[str, str], Array]) -> list[dict[str, A
     return result
 
 
+@taking
 def nqm_study(
     setting: Setting | None = None,
     *,
-    replicas: int = 64,
-    seed: int = 0,
+    replicas: Whole = 64,
+    seed: Whole = 0,
     grid: Grid | None = None,
     searched: bool = True,
     progress: Callable[[str], None] = lambda words: None,
@@ -213,7 +215,7 @@ def nqm_study(
     InvalidInput
         replicas is 1 or negative.
     """
-    if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 0 or replicas == 1:
+    if replicas == 1:
         raise InvalidInput(f"replicas is {replicas!r}: use 0 for none, or an integer of at least 2")
     found = study(setting, progress=progress)
     runs = {}

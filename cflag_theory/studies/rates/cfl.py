@@ -20,7 +20,7 @@ from cflag_theory.kernels import Algorithm, Drift, Problem, RoundWeights, algori
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
 from cflag_theory.kernels.cfl.moments import Moments, moments, responses
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.validation import as_dial, as_size
+from cflag_theory.public import Count, NotNegative, Positive, require_fields
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.past_task import HORIZONS, LEVEL, RESAMPLES, fit_start, fitted_slopes, increasing
@@ -35,33 +35,28 @@ class Model:
     """The noisy quadratic model of Sec. 5.1 and one way of running it."""
 
     #: d, N; all clients take part in every round.
-    dimension: int = 10
-    clients: int = 10
+    dimension: Count = 10
+    clients: Count = 10
     #: The eigenvalues of the Hessian are d equal steps from mu to L.
-    L: float = 5.0
-    mu: float = 1.0
+    L: Positive = 5.0
+    mu: NotNegative = 1.0
     #: Every coordinate of w_0 - w*.
-    distance: float = 1.0
+    distance: NotNegative = 1.0
     #: Client drift, time drift, gradient noise; their squares are second moments of vectors.
-    G: float = 1.0
-    D: float = 1.0
-    sigma: float = math.sqrt(1e-5)
+    G: NotNegative = 1.0
+    D: NotNegative = 1.0
+    sigma: NotNegative = 1e-5**0.5
     #: Every remembered gradient is off by a draw of N(I, I/1000) in each coordinate (Sec. 5.1.1).
-    information_loss: float = 0.0
+    information_loss: NotNegative = 0.0
     #: Whether delta_i is drawn anew in every round, or stays with its client as (5) has it.
     stateless: bool = False
     #: Local steps.
-    K: int = 1
+    K: Count = 1
 
     def __post_init__(self) -> None:
-        for name in ("dimension", "clients", "K"):
-            as_size(name, getattr(self, name))
-        for name in ("L", "mu", "distance", "G", "D", "sigma", "information_loss"):
-            as_dial(name, getattr(self, name))
-        if not 0 < self.L >= self.mu:
-            raise InvalidInput(f"mu is {self.mu} and L is {self.L}: use numbers with 0 <= mu <= L and L > 0")
-        if not isinstance(self.stateless, bool):
-            raise InvalidInput(f"stateless is {self.stateless!r}: use True or False")
+        require_fields(self)
+        if self.mu > self.L:
+            raise InvalidInput(f"mu is {self.mu} and L is {self.L}: use mu <= L")
 
     @property
     def eigenvalues(self) -> Array:
@@ -71,7 +66,7 @@ class Model:
     @property
     def h(self) -> float:
         """||w_0 - w*||^2."""
-        return self.dimension * self.distance**2
+        return float(self.dimension * self.distance**2)
 
     @property
     def R(self) -> float:
@@ -91,7 +86,7 @@ class Model:
         else:
             c_1 = 2 * (self.G**2 + self.D**2) + self.sigma**2 / (self.clients * self.K)
             wanted = math.sqrt(self.h / (c_1 * (T + 1))) if c_1 > 0 else math.inf
-        return min(1 / (10 * self.L), wanted)
+        return float(min(1 / (10 * self.L), wanted))
 
 
 @dataclass(frozen=True)
@@ -304,7 +299,7 @@ def our_bound(model: Model, method: str, T: int) -> float | None:
         grown = grown + L * eta**3 * (10 * (V + rho2) / 3 + 5 * sigma2 / (2 * model.K))
         for term in grown.tolist():
             size = (1 - mu * eta / 2) * size + term
-        return L / 2 * size
+        return float(L / 2 * size)
     # What later rounds meet again is bias, what is new is noise.
     again, new = squares - (1 - past) ** 2, (1 - past) ** 2
     fixed = (G2 + D2) * again if model.stateless else G2 + D2 * again
@@ -317,7 +312,7 @@ def our_bound(model: Model, method: str, T: int) -> float | None:
     r = 1 - eta * mu
     for beta, v in zip(bias.tolist(), noise.tolist(), strict=True):
         size = r * r * size + 2 * eta * r * beta * math.sqrt(size) + eta * eta * (beta * beta + v)
-    return L / 2 * size
+    return float(L / 2 * size)
 
 
 def floor(model: Model, T: int) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from cflag_theory.kernels.algorithms import row_as_dict
 from cflag_theory.kernels.memory.memory import ROTATION
 from cflag_theory.kernels.plan import MOST_STEPS
 from cflag_theory.kernels.problems.problem import MEASURED
-from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
+from cflag_theory.public import Count, NotNegative, Positive, Several, Whole, taking, within
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import ROUNDING, Bound, Setting, bounds, described, memory_share
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
@@ -62,19 +63,20 @@ _TOGETHER = 1 << 19
 _PILOT = 64
 
 
+@taking
 def rate(
     problem: Problem,
     memory: Memory,
     *,
     horizons: Sequence[int] = HORIZONS,
-    replicas: int = 32,
-    local_steps: int = 10,
+    replicas: Several = 32,
+    local_steps: Count = 10,
     c: float | None = None,
-    power: float = 0.5,
-    alpha_factor: float = 1.0,
-    m: float | None = None,
+    power: Annotated[float, within(0, 100)] = 0.5,
+    alpha_factor: Positive = 1.0,
+    m: NotNegative | None = None,
     row: Algorithm | None = None,
-    seed: int = 0,
+    seed: Whole = 0,
     mode: str = "bitwise",
     store: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -124,12 +126,10 @@ def rate(
         If `store` cannot be written or is damaged, or another study is writing to its folder.
     """
     horizons = increasing(horizons)
-    _check(replicas=replicas, local_steps=local_steps, seed=seed, power=power, alpha_factor=alpha_factor)
     _require_fit(horizons[-1], replicas)
     L = float(problem.constants["L"].value)
     given = m is not None
     if m is not None:
-        as_dial("m", m)
         m_kind, doubt = "given", ""
     else:
         m, m_kind, doubt = _bias_constant(problem, memory, L=L, local_steps=local_steps, seed=seed)
@@ -296,19 +296,6 @@ def _curve(key: str, found: Sequence[Horizon]) -> Curve:
     )
 
 
-def _check(*, replicas: int, local_steps: int, seed: int, power: float, alpha_factor: float) -> None:
-    if replicas < 2:
-        raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
-    if local_steps < 1:
-        raise InvalidInput(f"local_steps is {local_steps}: use an integer of at least 1")
-    if seed < 0:
-        raise InvalidInput(f"seed is {seed}: use an integer of at least 0")
-    if not 0 <= power <= 100:
-        raise InvalidInput(f"power is {power}: beta = c / T^power needs a number from 0 to 100")
-    if not 0 < alpha_factor < math.inf:
-        raise InvalidInput(f"alpha_factor is {alpha_factor}: alpha = alpha_factor / (L (1 + m)) needs a positive one")
-
-
 def _require_fit(T: int, replicas: int) -> None:
     """Refuse before the first horizon what the last one could not hold."""
     if T >= MOST_STEPS:
@@ -326,7 +313,7 @@ def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     """The horizons of a study as integers."""
     if not all(float(T).is_integer() for T in horizons):
         raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
-    whole = tuple(int(T) for T in horizons)
+    whole = tuple(map(int, horizons))
     if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:
         raise InvalidInput(
             f"horizons {list(horizons)} do not increase from 1 on: give at least two increasing integers"

@@ -15,9 +15,10 @@ from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.kernels import Algorithm
 from cflag_theory.kernels.own.algorithms import OwnAlgorithm, algorithm
 from cflag_theory.kernels.own.files import is_plug_in, within
+from cflag_theory.kernels.plan import DTYPES, MODES
 from cflag_theory.kernels.problems.by_name import constructor
-from cflag_theory.public import Rule
-from cflag_theory.reading import TRUTH, WORD, integer
+from cflag_theory.public import Rule, one_of
+from cflag_theory.reading import ANY, TRUTH, WORD, WORDS, integer
 
 #: What a formula may name.
 NAMES = {
@@ -105,8 +106,6 @@ def _is_number(value: Any) -> bool:
 _WHOLE, _SEED = integer(1), integer(0)
 _NUMBER = Rule(_is_number, "a number")
 _STEP = Rule(lambda value: type(value) is str or _is_number(value), "a number or a formula in quotes")
-# For dials of problems and fields of rows, which their makers check.
-_ANY = Rule(lambda value: True, "anything")
 RUN_KEYS = {
     "alpha": _STEP,
     "beta": _STEP,
@@ -137,8 +136,7 @@ _DATA_KEYS = {
 }
 _MEMORY_KEYS = {"kind": WORD, "size": _WHOLE, "m": _NUMBER, "redraw": TRUTH}
 #: Settings of the whole sweep, at the top of the file.
-SETTINGS = {"mode": WORD, "dtype": WORD, "record": _ANY, "every": _WHOLE}
-MODES = {"mode": ("bitwise", "fast"), "dtype": ("float64", "float32")}
+SETTINGS = {"mode": one_of(*MODES), "dtype": one_of(*DTYPES), "record": WORDS, "every": _WHOLE}
 KINDS = {int: "numbers", float: "numbers", bool: "truth values", str: "words", dict: "tables"}
 
 
@@ -170,12 +168,12 @@ def known_keys(
             if isinstance(name, str) and is_plug_in(name):
                 row = _made(algorithm, name, place, fail, folder)
                 known += [setting for setting, _ in row.settings] if isinstance(row, OwnAlgorithm) else []
-        return dict.fromkeys(known, _ANY) | RUN_KEYS | {"name": WORD}
+        return dict.fromkeys(known, ANY) | RUN_KEYS | {"name": WORD}
     names = axes.get("name", ("default",))
     dials = {"name": WORD}
     for name in names:
         made = _made(constructor, name, place, fail, folder)
-        dials |= dict.fromkeys(inspect.signature(made).parameters, _ANY)
+        dials |= dict.fromkeys(inspect.signature(made).parameters, ANY)
     return dials
 
 

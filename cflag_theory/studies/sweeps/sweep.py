@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 from cflag_theory.kernels.engines.codegen.cache import versions
+from cflag_theory.public import Count, one_of, taking
 from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
@@ -53,12 +54,13 @@ class Summary:
         return asdict(self)
 
 
+@taking
 def sweep(
     file: Path | str,
     *,
     out: Path | str | None = None,
-    jobs: int | None = None,
-    backend: str = "loky",
+    jobs: Count | None = None,
+    backend: Annotated[str, one_of(*BACKENDS)] = "loky",
     scheduler: str | None = None,
     progress: Callable[[float, str], None] | None = None,
     planned: Callable[[Plan], None] | None = None,
@@ -101,10 +103,6 @@ def sweep(
     OutputError
         The folder cannot be written, or another sweep is writing to it.
     """
-    if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs is {jobs}: use at least 1")
-    if backend not in BACKENDS:
-        raise InvalidInput(f"backend {backend!r} is unknown: use one of {', '.join(BACKENDS)}")
     if (backend == "dask") != (scheduler is not None):
         raise InvalidInput("a scheduler and backend='dask' belong together: give both or neither")
     require_pyarrow()

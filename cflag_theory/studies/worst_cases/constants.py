@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Annotated
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.numbers import fraction
+from cflag_theory.public import Rule, at_least, taking
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 from cflag_theory.studies.worst_cases.lemmas import Lemma, choose, of_order, worst_constant
 from cflag_theory.studies.worst_cases.ranges import largest_for_all, largest_step, supremum
@@ -19,7 +21,7 @@ from cflag_theory.studies.worst_cases.surrogate import (
 )
 from cflag_theory.verify.instances import orders
 from cflag_theory.verify.instances.attaining import walk_attaining
-from cflag_theory.verify.instances.recursions import check_order, check_positive, check_size, local_worst
+from cflag_theory.verify.instances.recursions import POSITIVE, check_order, local_worst
 
 #: beta L E by default: the printed ends of ranges, and beyond.
 STEPS = (Fraction(1, 12), Fraction(1, 4), Fraction(1), Fraction(2), Fraction(4))
@@ -35,18 +37,26 @@ MOST_STEPS = 200
 MOST_COMPONENTS, MOST_GRADIENTS = 1_000, 20_000
 #: The largest beta L E for which exp is bounded by fractions in reasonable time, and the least that says something.
 MOST_U, LEAST_U = 200, Fraction(1, 10**6)
-_PLACES = f"use a number from {LEAST_U} to {MOST_U}"
-_DIGITS = 100
+_PLACE = POSITIVE._replace(
+    fits=lambda value: POSITIVE.fits(value) and LEAST_U <= value <= MOST_U,
+    wanted=f"a Fraction or a whole number from {LEAST_U} to {MOST_U}",
+)
 #: n E up to which a case is solved, in seconds.
 MOST_SOLVED = 20
 
 
+def _up_to(name: str, most: int) -> Rule:
+    """Instances are run in exact arithmetic."""
+    return Rule(lambda value: at_least(1).fits(value) and value <= most, f"an integer from 1 to {most}", called=name)
+
+
+@taking
 def sharp(
     lemmas: Sequence[str] = (),
     *,
-    n: Sequence[int] = SIZES,
-    local_steps: Sequence[int] = LOCAL_STEPS,
-    u: Sequence[Fraction | int] = STEPS,
+    n: Sequence[Annotated[int, _up_to("n", MOST_COMPONENTS)]] = SIZES,
+    local_steps: Sequence[Annotated[int, _up_to("E", MOST_STEPS)]] = LOCAL_STEPS,
+    u: Sequence[Annotated[Fraction | int, _PLACE]] = STEPS,
     order: str | Sequence[int] = "worst",
     pep: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -78,27 +88,12 @@ def sharp(
         The solver of a case gives no answer.
     """
     chosen = choose(lemmas)
-    sizes = list(dict.fromkeys(check_size("n", one, 1) for one in n))
-    lengths = list(dict.fromkeys(check_size("E", one, 1) for one in local_steps))
-    places = list(dict.fromkeys(check_positive(one) for one in u))
-    for name, given in (("n", sizes), ("E", lengths), ("beta L E", places)):
-        if not given:
+    sizes, lengths = (list(dict.fromkeys(map(int, given))) for given in (n, local_steps))
+    places = list(dict.fromkeys(map(Fraction, u)))
+    for name, number in (("n", len(sizes)), ("E", len(lengths)), ("beta L E", len(places))):
+        if not number:
             raise InvalidInput(f"no {name} is given: give one at least")
-    for place in places:
-        if not LEAST_U <= place <= MOST_U:
-            # No float: it has no room for 1e400.
-            shown = f"{(Decimal(place.numerator) / place.denominator).normalize():.6}".lower()
-            raise InvalidInput(f"beta L E is {shown}: {_PLACES}")
-    for size in sizes:
-        if size > MOST_COMPONENTS:
-            raise InvalidInput(
-                f"n is {size}: use at most {MOST_COMPONENTS} components, since instances are run in exact arithmetic"
-            )
     for E in lengths:
-        if E > MOST_STEPS:
-            raise InvalidInput(
-                f"E is {E}: use at most {MOST_STEPS} local steps, since instances are run in exact arithmetic"
-            )
         for size in sizes:
             if size * E > MOST_GRADIENTS:
                 raise InvalidInput(
@@ -207,15 +202,11 @@ def _tell(progress: Callable[[str], None] | None, words: str) -> None:
 def parse_step(text: str) -> Fraction:
     """beta L E from text such as 1/12 or 0.25, exactly."""
     try:
-        # A Decimal first: a Fraction would write out all digits of 1e999999999.
-        number = Decimal(1 if "/" in text else text)
-        long = number.is_finite() and abs(number.adjusted()) > _DIGITS
-        value = Fraction(1) if long else Fraction(text)
-    except (ValueError, ZeroDivisionError, InvalidOperation):
-        raise InvalidInput(f"beta L E is {text!r}: use a positive number such as 1/12 or 0.25") from None
-    if long:
-        raise InvalidInput(f"beta L E is {text!r}: {_PLACES}")
-    return check_positive(value)
+        if _PLACE.fits(value := fraction(text)):
+            return value
+    except ValueError:
+        pass
+    raise InvalidInput(f"beta L E is {text!r}: use a number from {LEAST_U} to {MOST_U}, such as 1/12 or 0.25")
 
 
 def parse_order(text: str) -> str | tuple[int, ...]:

@@ -17,8 +17,9 @@ from fractions import Fraction
 from itertools import combinations
 
 from cflag_theory.errors import UnknownName
+from cflag_theory.public import Count, taking
 from cflag_theory.verify.instances import orders
-from cflag_theory.verify.instances.recursions import LocalWorst, check_positive, check_size, local_worst
+from cflag_theory.verify.instances.recursions import LocalWorst, Place, Steps, local_worst
 
 #: Orders that are enumerated where only that tells the worst.
 _FEW = 1_000
@@ -277,7 +278,8 @@ def _lemma12_lines(worst: LocalWorst) -> list[tuple[int, list[tuple[Fraction, Fr
     return found
 
 
-def worst_constant(lemma: Lemma, *, n: int, local_steps: int, u: Fraction) -> Worst:
+@taking
+def worst_constant(lemma: Lemma, *, n: Count, local_steps: Steps, u: Place) -> Worst:
     """The worst constant of a lemma over all orders.
 
     Parameters
@@ -289,8 +291,7 @@ def worst_constant(lemma: Lemma, *, n: int, local_steps: int, u: Fraction) -> Wo
     u : Fraction
         beta L E, positive.
     """
-    steps = check_size("E", local_steps, 1)
-    step = check_positive(u) / steps
+    steps, step = int(local_steps), Fraction(u) / int(local_steps)
     if lemma.exact or u <= 1:
         order = orders.worst_order(lemma.quantity, n=n, local_steps=steps, step=step)
         unproved = lemma.argued and step * (steps - 1) > 1
@@ -304,7 +305,8 @@ def worst_constant(lemma: Lemma, *, n: int, local_steps: int, u: Fraction) -> Wo
     return Worst(best.order, "bounds", _lemma12_for_every_order(n, steps, step), lemma.constant(best))
 
 
-def of_order(lemma: Lemma, order: Sequence[int], *, n: int, u: Fraction, how: str = "given") -> Worst:
+@taking
+def of_order(lemma: Lemma, order: Sequence[int], *, n: Count, u: Place, how: str = "given") -> Worst:
     """The worst constant of a lemma for one order of E - 1 refreshes; u = beta L E, positive."""
-    worst = local_worst(order, n=n, step=check_positive(u) / (len(order) + 1))
+    worst = local_worst(order, n=n, step=Fraction(u) / (len(order) + 1))
     return Worst(worst.order, how, ceiling(lemma, worst), lemma.constant(worst))

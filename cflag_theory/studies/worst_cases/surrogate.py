@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.public import Count, taking
 from cflag_theory.studies.worst_cases.ranges import Interval, exp_bounds, last_place
 from cflag_theory.verify.instances import orders
-from cflag_theory.verify.instances.recursions import check_positive, check_size, local_descent, local_worst
+from cflag_theory.verify.instances.recursions import Place, Steps, local_descent, local_worst
 
 PRINTED, PRINTED_STEP = Fraction(60), Fraction(1, 30)
 _BITS = 20
@@ -40,7 +41,8 @@ class UnionConstant:
     needed: Fraction
 
 
-def union_constant(*, local_steps: int, u: Fraction, n: int | None = None) -> UnionConstant:
+@taking
+def union_constant(*, local_steps: Steps, u: Place, n: Count | None = None) -> UnionConstant:
     """C for E local steps with beta L E = u, for every order.
 
     Parameters
@@ -52,14 +54,14 @@ def union_constant(*, local_steps: int, u: Fraction, n: int | None = None) -> Un
     n : int, optional
         Components of a client, memory and current data together; without it C serves every n.
     """
-    E, place = check_size("E", local_steps, 1), check_positive(u)
+    E, place = int(local_steps), Fraction(u)
     b = place / E
     if b * (1 + E) > 1:
         raise InvalidInput(
             f"u = {u} is beta L (1 + E) = {b * (1 + E)}: use a u of at most {Fraction(E, 1 + E)} for E = {E}"
         )
     # One component is the worst n.
-    size = 1 if n is None else check_size("n", n, 1)
+    size = 1 if n is None else int(n)
     order = orders.cyclic(size, E)
     rho = local_worst(order, n=size, step=b).delayed_sum - E
     q = 1 - b * (1 + E - rho)
@@ -69,13 +71,14 @@ def union_constant(*, local_steps: int, u: Fraction, n: int | None = None) -> Un
     return UnionConstant(n, E, place, 2 / (1 - q**2), needed)
 
 
-def best_union_constant(local_steps: int, n: int | None = None) -> UnionConstant:
+@taking
+def best_union_constant(local_steps: Steps, n: Count | None = None) -> UnionConstant:
     """The step size with the smallest proved C, and that C; the step size is a fraction next to the best.
 
     q is convex in beta L with slope -(1 + E) at 0, so it falls up to one place, and |q| < 1 is smallest there or at
     beta L (1 + E) = 1.
     """
-    E = check_size("E", local_steps, 1)
+    E = int(local_steps)
     end = Fraction(E, 1 + E)
     grid = Fraction(1, 2**_BITS)
 
@@ -89,9 +92,10 @@ def best_union_constant(local_steps: int, n: int | None = None) -> UnionConstant
     return union_constant(local_steps=E, u=found[0] if found else end, n=n)
 
 
-def printed_range(local_steps: int, n: int | None = None) -> Interval:
+@taking
+def printed_range(local_steps: Steps, n: Count | None = None) -> Interval:
     """The beta L E between which 60 L is proved: from a fraction just above the smallest to the end E/(1 + E)."""
-    E = check_size("E", local_steps, 1)
+    E = int(local_steps)
     best = best_union_constant(E, n)
     # Along 1/u, so that the condition holds first and fails later.
     found = last_place(

@@ -22,59 +22,62 @@ beta L (E - 1) = 1 is proved nowhere but here; enumeration confirms it for small
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Annotated
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.verify.instances.recursions import LocalWorst, check_size, check_step, local_worst
+from cflag_theory.public import Count, one_of, taking
+from cflag_theory.verify.instances.recursions import LocalWorst, Step, Steps, local_worst
 
 #: Orders that an enumeration may look at.
 LIMIT = 25_000
 
 
-def cyclic(n: int, local_steps: int) -> tuple[int, ...]:
+@taking
+def cyclic(n: Count, local_steps: Steps) -> tuple[int, ...]:
     """Components 0, 1, ..., n - 1 in turn at k = 1, ..., E - 1."""
-    size, steps = check_size("n", n, 1), check_size("E", local_steps, 1)
-    return tuple(k % size for k in range(steps - 1))
+    return tuple(k % n for k in range(local_steps - 1))
 
 
-def repeated(local_steps: int) -> tuple[int, ...]:
+@taking
+def repeated(local_steps: Steps) -> tuple[int, ...]:
     """The first component again and again."""
-    return (0,) * (check_size("E", local_steps, 1) - 1)
+    return (0,) * (local_steps - 1)
 
 
-def count_up_to_relabelling(n: int, local_steps: int) -> int:
+@taking
+def count_up_to_relabelling(n: Count, local_steps: Steps) -> int:
     """How many orders `up_to_relabelling` gives: partitions of the E - 1 refreshes into at most n sets."""
-    size, steps = check_size("n", n, 1), check_size("E", local_steps, 1)
     # by_used[u]: orders so far that use u components.
     by_used = {0: 1}
-    for _ in range(steps - 1):
+    for _ in range(local_steps - 1):
         after: dict[int, int] = {}
         for used, count in by_used.items():
             after[used] = after.get(used, 0) + used * count
-            if used < size:
+            if used < n:
                 after[used + 1] = after.get(used + 1, 0) + count
         by_used = after
     return sum(by_used.values())
 
 
-def up_to_relabelling(n: int, local_steps: int) -> Iterator[tuple[int, ...]]:
+@taking
+def up_to_relabelling(n: Count, local_steps: Steps) -> Iterator[tuple[int, ...]]:
     """Every order of E - 1 refreshes of n components, one of each class: components are named as they first appear."""
-    size, steps = check_size("n", n, 1), check_size("E", local_steps, 1)
 
     def extended(order: tuple[int, ...], used: int) -> Iterator[tuple[int, ...]]:
-        if len(order) == steps - 1:
+        if len(order) == local_steps - 1:
             yield order
             return
-        for j in range(min(used + 1, size)):
+        for j in range(min(used + 1, n)):
             yield from extended((*order, j), max(used, j + 1))
 
     yield from extended((), 0)
 
 
-def settled(n: int, local_steps: int, turns: int) -> tuple[int, ...]:
+@taking
+def settled(n: Count, local_steps: Steps, turns: Count) -> tuple[int, ...]:
     """Components in turn at k = 1, ..., turns, and the last one of these again and again."""
-    size, steps, last = check_size("n", n, 1), check_size("E", local_steps, 1), check_size("turns", turns, 1)
-    return tuple(min(k, last - 1) % size for k in range(steps - 1))
+    return tuple(min(k, turns - 1) % n for k in range(local_steps - 1))
 
 
 _MEASURES: dict[str, Callable[[LocalWorst], Fraction]] = {
@@ -86,33 +89,32 @@ _MEASURES: dict[str, Callable[[LocalWorst], Fraction]] = {
 }
 
 
-def measure(quantity: str, worst: LocalWorst) -> Fraction:
+@taking
+def measure(quantity: Annotated[str, one_of(*_MEASURES)], worst: LocalWorst) -> Fraction:
     """A quantity of `worst_order` in the worst case of one order."""
-    if quantity not in _MEASURES:
-        raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")
     return _MEASURES[quantity](worst)
 
 
-def worst_order(quantity: str, *, n: int, local_steps: int, step: Fraction | int) -> tuple[int, ...]:
+@taking
+def worst_order(
+    quantity: Annotated[str, one_of(*_MEASURES)], *, n: Count, local_steps: Steps, step: Step
+) -> tuple[int, ...]:
     """An order, the refreshes at k = 1, ..., E - 1, that makes a quantity as large as any order does: "drift" or
     "error" (at k = E - 1, where it is largest over k and orders), "gradient_sum", "error_sum" or "delayed_sum". n is
     the number of components, and `step` beta L.
     """
-    if quantity not in _MEASURES:
-        raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")
-    size, steps, length = check_size("n", n, 1), check_size("E", local_steps, 1), check_step(step)
     if quantity not in ("error", "error_sum"):
-        return cyclic(size, steps)
-    turns, weight, power = 1, Fraction(0), Fraction(1)
+        return cyclic(n, local_steps)
+    n, turns, weight, power = int(n), 1, Fraction(0), Fraction(1)
     # From i = E - 1 down to 2: the first weight that is not negative belongs to the last such i.
-    for i in range(steps - 1, 1, -1):
-        c = (size - 1) * (power - 1) - 1
+    for i in range(local_steps - 1, 1, -1):
+        c = (n - 1) * (power - 1) - 1
         weight = c if quantity == "error" else weight + c
         if weight >= 0:
             turns = i
             break
-        power *= 1 + length / size
-    return settled(size, steps, turns)
+        power *= 1 + Fraction(step) / n
+    return settled(n, local_steps, turns)
 
 
 def all_worst(n: int, local_steps: int, step: Fraction) -> Iterator[LocalWorst]:

@@ -9,13 +9,29 @@ inequality an equality at once: `attaining`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Rational
-from typing import Any
+from numbers import Rational
+from typing import Annotated, Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.exact import Fraction
+from cflag_theory.public import Count, Rule, at_least, taking
+
+
+def _exact(called: str, wanted: str, fits: Callable[[Any], bool]) -> Rule:
+    def test(value: Any) -> bool:
+        return not isinstance(value, bool) and isinstance(value, Rational) and fits(value)
+
+    return Rule(test, f"a Fraction or a whole number that is {wanted}", called=called)
+
+
+#: beta L, and beta L E.
+POSITIVE = _exact("beta L E", "positive", lambda value: bool(value > 0))
+Step = Annotated[Fraction | int, _exact("beta L", "not negative", lambda value: bool(value >= 0))]
+Place = Annotated[Fraction | int, POSITIVE]
+#: E.
+Steps = Annotated[int, at_least(1)._replace(called="E")]
 
 
 @dataclass(frozen=True)
@@ -59,11 +75,12 @@ class LocalWorst:
         return self.local_steps + sum(self.table, Fraction(0))
 
 
-def local_worst(order: Sequence[int], *, n: int, step: Fraction | int) -> LocalWorst:
+@taking
+def local_worst(order: Sequence[int], *, n: Count, step: Step) -> LocalWorst:
     """The exact worst case of E = len(order) + 1 local steps, for clients that all refresh in this order."""
-    size, length = check_size("n", n, 1), check_step(step)
-    chosen = check_order(order, size)
-    return LocalWorst(size, length, chosen, *_steps(chosen, size, length))
+    # Integers of NumPy overflow.
+    n, chosen, length = int(n), check_order(order, n), Fraction(step)
+    return LocalWorst(n, length, chosen, *_steps(chosen, n, length))
 
 
 def local_descent(order: Sequence[int], *, n: int, step: Fraction) -> Fraction:
@@ -94,34 +111,9 @@ def _steps(chosen: tuple[int, ...], size: int, length: Fraction) -> tuple[tuple[
     return tuple(drift), tuple(table)
 
 
-def check_size(name: str, value: Any, least: int) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidInput(f"{name} is {value!r}: use a whole number of at least {least}")
-    return int(value)
-
-
-def check_step(step: Any) -> Fraction:
-    """beta L as a Fraction that is not negative."""
-    if isinstance(step, bool) or not isinstance(step, Rational) or step < 0:
-        raise InvalidInput(f"beta L is {_shown(step)}: use a Fraction or a whole number that is not negative")
-    return Fraction(step)
-
-
-def check_positive(u: Any) -> Fraction:
-    """beta L E as a Fraction that is positive."""
-    if isinstance(u, bool) or not isinstance(u, Rational) or u <= 0:
-        raise InvalidInput(f"beta L E is {_shown(u)}: use a Fraction or a whole number that is positive")
-    return Fraction(u)
-
-
-def check_order(order: Sequence[Any], n: int) -> tuple[int, ...]:
+def check_order(order: Sequence[int], n: int) -> tuple[int, ...]:
     """The order as a tuple, every entry from 0 to n - 1."""
     for j in order:
-        if isinstance(j, bool) or not isinstance(j, Integral) or not 0 <= int(j) < n:
+        if not 0 <= j < n:
             raise InvalidInput(f"the order refreshes component {j!r}: use components from 0 to {n - 1}")
-    return tuple(int(j) for j in order)
-
-
-def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, Rational) else repr(value)
+    return tuple(map(int, order))

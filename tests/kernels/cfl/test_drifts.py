@@ -182,7 +182,7 @@ def test_choices_are_uniform_over_subsets():
         (lambda: evolving(world(0), windows="all"), "windows is 'all': use a Windows or None"),
         (lambda: evolving(world(0), drift=0.1), "drift is 0.1"),
         (lambda: evolving(exact_world(0), drift=Drift(D=1)), r"Drift\(law='sign'\)"),
-        (lambda: noisy_quadratic(mu=6.0), "0 <= mu <= L"),
+        (lambda: noisy_quadratic(mu=6.0), "mu is 6.0 and L is 5.0: use mu <= L"),
         (lambda: noisy_quadratic(spectrum="log"), "use one of linear, geometric"),
         (lambda: noisy_quadratic(spectrum="geometric", mu=0.0), "no eigenvalue 0"),
         (lambda: noisy_quadratic(distance=-1.0), "distance is -1.0"),

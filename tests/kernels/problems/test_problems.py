@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,8 +26,8 @@ from cflag_theory.kernels.problems.by_name import (
     to_exact,
     validate,
 )
-from cflag_theory.kernels.problems.problem import EXACT, MEASURED, UPPER_BOUND, Constant
-from cflag_theory.kernels.problems.smoothness import curvature_matrices
+from cflag_theory.kernels.problems.problem import EXACT, MEASURED, UPPER_BOUND, Components, Constant
+from cflag_theory.kernels.problems.smoothness import curvature_matrices, largest_norm
 
 POTENTIALS = sorted(formulas.POTENTIALS)
 SMALL = dict(clients=2, components=4, dimension=3)
@@ -58,7 +59,8 @@ def test_curvature_of_wide_data_has_the_norm_of_the_whole_matrix(signed):
     weights = random.normal(size=10)
     problem = glm(wide, np.ones(10), [0] * 10, full, np.ones(60), [0] * 60, potential="cosine", past_weights=weights)
     for part, rows, weights in ((problem.past, wide, problem.past.weights), (problem.current, full, np.ones(60))):
-        (found,) = curvature_matrices(part, signed=signed)
+        ((found, metric),) = curvature_matrices(part, signed=signed)
+        assert (metric == 1).all()
         whole = (rows.T * (weights if signed else abs(weights))) @ rows / len(rows)
         assert len(found) == min(rows.shape)
         assert np.linalg.norm(found, 2) == pytest.approx(np.linalg.norm(whole, 2), rel=1e-12)
@@ -268,27 +270,53 @@ def test_the_constants_of_a_problem_say_how_they_are_known():
         float(unknown.r)
 
 
-def test_exact_curvature_of_wide_data_is_that_of_the_smaller_side():
-    """The same L by the rows x rows side and, with weights that differ by nothing, by the whole side."""
+@pytest.mark.parametrize("weights", [("1/3", "1/3"), ("1/3", "5/7"), ("0", "2"), ("-1", "-1/2"), ("-1", "2")])
+def test_exact_curvature_of_wide_data_is_that_of_the_smaller_side(weights):
+    """L by the rows x rows side, where weights have one sign, is what the whole side of the floats has."""
     rows = np.array([[Fraction(3 * i + j, 2) for j in range(5)] for i in range(2)])
-    one = [Fraction(1, 3)] * 2
+    given = [Fraction(one) for one in weights]
     problem = glm(
         rows,
-        one,
+        [Fraction(1, 3)] * 2,
         [0, 0],
         rows,
-        one,
+        [Fraction(1, 3)] * 2,
         [0, 0],
-        potential="quadratic",
-        past_weights=one,
-        current_weights=one,
+        potential="geman_mcclure",
+        past_weights=given,
+        current_weights=given,
         start=rows[0],
     )
-    (small,) = curvature_matrices(problem.past, signed=False)
-    assert small.shape == (2, 2)
-    part = replace(problem.past, weights=np.array([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**9)]))
-    (whole,) = curvature_matrices(part, signed=False)
-    assert whole.shape == (5, 5)
-    norms = [np.linalg.eigvalsh(one.astype(float))[-1] for one in (small, whole)]
-    assert norms[0] == pytest.approx(norms[1], rel=1e-8)
-    assert norms[0] <= problem.constants["L"].value <= norms[0] * (1 + 1e-8)
+    whole = (rows.T * [abs(one) for one in given]) @ rows / 2
+    norm = np.linalg.norm(whole.astype(float), 2)
+    assert norm * (1 - 1e-14) <= problem.constants["L"].value <= norm * (1 + 1e-8)
+    for signed in (True, False):
+        (found,) = curvature_matrices(problem.past, signed=signed)
+        assert len(found.matrix) == (
+            5 if signed and min(given) < 0 < max(given) else sum(one != 0 for one in given) or 1
+        )
+        values = np.linalg.eigvals((found.matrix / found.metric[:, None]).astype(float))
+        signs = np.array(given if signed else [abs(one) for one in given])
+        assert max(abs(values)) == pytest.approx(
+            np.linalg.norm(((rows.T * signs) @ rows / 2).astype(float), 2), rel=1e-12
+        )
+
+
+def test_exact_curvature_of_very_wide_data_takes_a_second():
+    """40 rows in 4000 dimensions, all weights different; the whole side would take sixteen million fractions."""
+    draw = np.random.default_rng(3)
+    rows = np.array([[Fraction(int(one), 8) for one in row] for row in draw.integers(-9, 10, (40, 4000))])
+    part = Components(
+        rows=rows,
+        shifts=np.array([Fraction(0)] * 40),
+        weights=np.array([Fraction(k + 1, 40) for k in range(40)]),
+        offsets=rows[:0],
+        row_start=np.arange(41),
+        client_start=np.array([0, 20, 40]),
+    )
+    begun = time.process_time()
+    found, _ = largest_norm("L", curvature_matrices(part, signed=False))
+    assert time.process_time() - begun < 5
+    floats = rows.astype(float) * np.sqrt(part.weights.astype(float))[:, None]
+    norm = max(np.linalg.norm(floats[span] @ floats[span].T, 2) / 20 for span in (slice(20), slice(20, 40)))
+    assert norm * (1 - 1e-12) <= found <= norm * (1 + 1e-8)

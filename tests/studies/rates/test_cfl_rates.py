@@ -109,7 +109,7 @@ def test_the_study_is_data():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"L": 0.0}, "mu is 1.0 and L is 0.0"),
+        ({"L": 0.0}, "L is 0.0: use a finite positive number"),
         ({"mu": 9.0}, "mu is 9.0 and L is 5.0"),
         ({"G": -1.0}, "G is -1.0"),
         ({"D": math.nan}, "D is nan"),

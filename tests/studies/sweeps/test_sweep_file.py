@@ -109,11 +109,11 @@ def test_the_identity_is_that_of_the_runs_and_not_of_the_words(read):
     [
         ("every = 4", "evry = 4", 2, "the key 'evry' is unknown"),
         ("every = 4", "every = 0", 2, "every is 0: use an integer of at least 1"),
-        ("every = 4", 'mode = "quick"', 2, "mode is 'quick': use bitwise or fast"),
+        ("every = 4", 'mode = "quick"', 2, "mode is 'quick': use one of bitwise, fast"),
         ('["grad_f2"]', '["grad_f3"]', 1, "record has 'grad_f3': use f, g"),
         ('["grad_f2"]', '["Lambda"]', 1, "record has 'Lambda'"),
         ('["grad_f2"]', '["step2"]', 1, "record has 'step2': use f, g"),
-        ('["grad_f2"]', '"grad_f2"', 1, "use a list of different columns"),
+        ('["grad_f2"]', '"grad_f2"', 1, "record is 'grad_f2': use a list of words"),
         ('name = "default"', 'name = "defualt"', 5, "problem 'defualt' is unknown: use one of default, glm"),
         ("seed = 0", "heterogeneity = 0.5", 6, "the key 'heterogeneity' is unknown in [problem]"),
         ("seed = 0", "seed = -1", 6, "seed is -1: use an integer of at least 0"),

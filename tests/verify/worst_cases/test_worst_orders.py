@@ -127,7 +127,7 @@ def test_what_cannot_be_enumerated_is_said(monkeypatch):
 
 
 def test_unknown_quantities_are_refused():
-    with pytest.raises(InvalidInput, match="'gap': use one of drift"):
+    with pytest.raises(InvalidInput, match="'gap' is unknown: use one of drift"):
         worst_order("gap", n=2, local_steps=3, step=Fraction(1))
-    with pytest.raises(InvalidInput, match="'gap': use one of drift"):
+    with pytest.raises(InvalidInput, match="'gap' is unknown: use one of drift"):
         measure("gap", local_worst((0,), n=1, step=1))

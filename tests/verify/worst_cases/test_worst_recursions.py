@@ -197,12 +197,12 @@ def test_towards_a_minimum():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n": 0}, "n is 0: use a whole number of at least 1"),
+        ({"n": 0}, "n is 0: use an integer of at least 1"),
         ({"n": 2.5}, "n is 2.5"),
         ({"step": 0.5}, "beta L is 0.5: use a Fraction"),
         ({"step": Fraction(-1, 2)}, "beta L is -1/2"),
         ({"order": (0, 2)}, "the order refreshes component 2: use components from 0 to 1"),
-        ({"order": (0, "a")}, "component 'a'"),
+        ({"order": (0, "a")}, r"order\[1\] is 'a': use an integer"),
     ],
 )
 def test_what_is_no_case_is_refused(make, changes, message):
@@ -215,3 +215,10 @@ def test_what_is_no_case_is_refused(make, changes, message):
 def test_the_problem_wants_a_client():
     with pytest.raises(InvalidInput, match="clients is 0"):
         attaining.attaining_problem(2, clients=0)
+
+
+@pytest.mark.parametrize("make", [local_worst, walk_attaining])
+def test_integers_of_numpy_do_not_overflow(make):
+    order = tuple(k % 3 for k in range(60))
+    assert make(order, n=np.int64(3), step=Fraction(1, 7)) == make(order, n=3, step=Fraction(1, 7))
+    assert type(make(order, n=np.int64(3), step=Fraction(1, 7)).n) is int
