@@ -89,10 +89,15 @@ def _raised_in_passing(found: Any) -> None:
     """An interrupt that comes while an object is finalized, where Python reports and drops it, comes again."""
     if issubclass(found.exc_type, KeyboardInterrupt):
         # Now it would come within this function, and be dropped again; to wait until a thread runs takes too long.
-        _thread.start_new_thread(lambda: (time.sleep(0.1), _thread.interrupt_main()), ())
+        _thread.start_new_thread(_interrupt, ())
     # What an interrupt leaves half made, z3's finalizers do not know.
     elif not str(getattr(found.object, "__module__", "")).startswith("z3"):
         sys.__unraisablehook__(found)
+
+
+def _interrupt() -> None:
+    time.sleep(0.1)
+    _thread.interrupt_main()
 
 
 def said(error: BaseException) -> str:
