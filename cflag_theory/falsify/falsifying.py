@@ -16,7 +16,7 @@ import sympy as sp
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
-from cflag_theory.falsify.proving import Attempt, attempt
+from cflag_theory.falsify.proving import Attempt, attempt, by_rules, has_rules
 from cflag_theory.falsify.quantity import exact_value
 from cflag_theory.falsify.ranges import REAL
 from cflag_theory.falsify.search.cases import (
@@ -160,6 +160,14 @@ class _Work:
         everything = self._all_cases()
         if everything is not None:
             return self._enumerated(everything)
+        if answer.formula is not None and has_rules(answer.formula):
+            # What a short search refutes needs no proof.
+            self.search.budget = min(self.base.budget, _SAMPLE) if search else 0
+            self.search.run()
+            self.search.budget = self.base.budget
+            if (answer := by_rules(self.conjecture, answer.formula, seconds=self.seconds)).word == "proved":
+                return self._proved(answer)
+            self.missing.append(f"algebra: {answer.why}")
         if not search:
             self.missing.append("everything else: no search for a counterexample was asked for")
             return replace(self._not_broken(possible=True), not_covered=tuple(self.missing))

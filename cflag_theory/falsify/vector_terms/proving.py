@@ -85,7 +85,8 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     if end.is_positive:
         count = sp.Symbol(reading.fresh(end.name), integer=True, nonnegative=True)
         try:
-            wider = replace(reading, goal=reading.goal.xreplace({end: count}))
+            facts = tuple(fact for fact in reading.facts if end not in fact.relation.free_symbols)
+            wider = replace(reading, goal=reading.goal.xreplace({end: count}), facts=facts)
             none = wider.goal.subs({count: sp.S.Zero})
             steps = None if none.slack.has(sp.zoo, sp.nan) else _by_induction(wider, count)
         except TermError:

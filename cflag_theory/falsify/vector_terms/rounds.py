@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import sympy as sp
@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, 
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, is_vector, ln, norm2, parts
 from cflag_theory.falsify.vector_terms.gram import under
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -258,11 +258,18 @@ def minima(reading: Reading) -> Iterator[Use]:
 
 
 def tangents(reading: Reading) -> Iterator[Use]:
-    """1 + u <= exp(u) for what powers of exp have as their exponents, times a number of rounds."""
+    """1 + u <= exp(u) for exponents u and what they are multiples of, (1 + u)^k <= exp(k u), and tangents of logs."""
     for one in reading.atoms(sp.exp):
-        for end in ends(reading):
-            if (u := sp.expand(one.args[0]).coeff(end)) != 0:
-                yield rules.tangent_of_exp(f"tangent of exp at {u}", u)
+        u = sp.expand(one.args[0])
+        steps = [by for end in ends(reading) if (by := u.coeff(end)) != 0]
+        for by in (*(steps or [u]), *(by / abs(times) for by in steps if abs(times := by.as_coeff_Mul()[0]) != 1)):
+            yield rules.tangent_of_exp(f"tangent of exp at {by}", by)
+    for one in reading.atoms(sp.Pow):
+        if one.exp in ends(reading) and (one.base - 1).is_nonnegative:
+            yield rules.tangent_of_exp(f"tangent of exp at {one.base - 1}, {one.exp} times", one.base - 1, one.exp)
+    of = [sp.S.One, *(one.args[0] for one in reading.atoms(ln))]
+    for a, b in permutations(of, 2):
+        yield rules.tangent_of_ln(f"tangent of ln from {a} to {b}", a, b)
 
 
 def first(end: sp.Symbol) -> int:
