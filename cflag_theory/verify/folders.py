@@ -204,7 +204,7 @@ def drawn(name: str, key: str, on: str, statement: Statement, cases: int, seed: 
         return Evidence("property", key, on, UNDECIDED, f"No exact instance was drawn: {error}.", {"cases": 0})
     if found.refuted:
         small = instances(conjecture)
-        told = small.told(from_text(small, found.case, what="the counterexample"))
+        told = small.family.story(from_text(small, found.case, what="the counterexample"))
         data = {
             "instance": told,
             "values": dict(found.case),

@@ -19,6 +19,7 @@ from cflag_theory.falsify.conjecture import Conjecture, Stated
 from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
 from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.decisions.guided import decide_existing
+from cflag_theory.falsify.decisions.unbounded import AT, at_constant, unbounded
 from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
@@ -101,9 +102,7 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
         def chosen(claim: Conjecture) -> Decision:
             return _decide(claim, replace(effort, budget=min(effort.budget, _CHOSEN)))
 
-        constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
-        why = f"no formula was proved for the constants: {constants}"
-        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, effort, why))
+        return decide_existing(conjecture, chosen) or _no_constant(conjecture, effort)
     if conjecture.about_vectors:
         return _decide_vectors(conjecture, effort)
     if (free := conjecture.free) is not None:
@@ -119,6 +118,46 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
         return Decision(found.status, found)
     stopped = found.interrupted or found.out_of_time
     return Decision(NEITHER, found, None if stopped else _factor(conjecture, found, effort.seconds))
+
+
+def _no_constant(conjecture: Conjecture, effort: _Effort) -> Decision:
+    """A claim that constants exist for which no formula was proved: an instance for every C, or how far that came."""
+    constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
+    why = f"no formula was proved for the constants: {constants}"
+    nothing = nothing_met(conjecture, effort, why)
+    if not effort.search:
+        return Decision(NEITHER, nothing)
+    made = None
+    for value in AT:
+        grown = (
+            f"with {value} for every constant it is refuted, and no instance for all constants was found that is proved"
+        )
+        try:
+            found = effort.falsify(at_constant(conjecture, value), max(1, effort.budget // len(AT)), algebra=False)
+        except (NoCase, NoMeaning) as error:
+            grown = str(error)
+            break
+        if not found.refuted:
+            grown = f"with {value} for every constant the largest left/right found is {found.largest_ratio or 0:.6g}"
+            continue
+        if (made := unbounded(conjecture, found, value)) is not None:
+            break
+    if made is None:
+        return Decision(NEITHER, replace(nothing, not_covered=(*nothing.not_covered, f"refutation: {grown}")))
+    finding = replace(
+        found,
+        name=conjecture.name,
+        given=nothing.given,
+        sides=conjecture.words,
+        written=True,
+        engines=made.engines,
+        found_by="for every constant",
+        case=made.case,
+        left=str(made.left),
+        right=str(made.right),
+        largest_ratio=None,
+    )
+    return Decision(REFUTED, finding, instance=made.lines)
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:
@@ -305,7 +344,7 @@ def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = 
     if not (found.refuted and conjecture.about_vectors):
         return ()
     small = instances(conjecture, free)
-    return tuple(small.told(from_text(small, found.case, what="the counterexample")))
+    return tuple(small.family.story(from_text(small, found.case, what="the counterexample")))
 
 
 def nothing_met(conjecture: Conjecture, effort: _Effort, why: str) -> Finding:

@@ -29,6 +29,8 @@ def _parts(v: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
 
 
 def _root(square: Any) -> Any:
+    if isinstance(square, sp.Expr):
+        return sp.sqrt(sp.factor(square))
     return square.root() if isinstance(square, Growing) else exact_numbers.sqrt(square)
 
 

@@ -6,7 +6,7 @@ declared: nothing rests on values at a few points. So the search, exact evaluati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -55,7 +55,7 @@ class Instances(Conjecture):
     """The numbers of small instances; hypotheses are graded, so that the search sees how far they are from holding."""
 
     facts: tuple[Hypothesis, ...]
-    told: Callable[[Mapping[str, Any]], list[str]]
+    family: _Family
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -81,7 +81,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
         right=by_name("right", names, lambda draw: family.side(draw, 1)),
         relation=goal.op,
         facts=tuple(facts),
-        told=family.story,
+        family=family,
     )
 
 
@@ -220,6 +220,10 @@ class _Family:
         if len(place) == 1 and place[0] in self.count and place[0] not in self.most:
             return self.count[place[0]]
         return max(1, min(_WIDEST, 1 + max(map(self._highest, place))))
+
+    def made(self, draw: Mapping[str, Any]) -> World | None:
+        """The instance that a draw makes, of numbers that may be symbols; None where it makes none."""
+        return self._world(draw)
 
     def world(self, draw: Mapping[str, Any]) -> World | None:
         """The instance that a draw makes; None where it makes none."""
@@ -380,11 +384,15 @@ class _Family:
         world = self.world(draw)
         return (1, 0) if world is None else self._worst(world, relation)[0]
 
+    def pairs(self, world: World, relation: Relation) -> Iterator[tuple[Any, Any]]:
+        """Both sides of a relation at all values of its indices, at which the world then is."""
+        for _ in self._values(world, relation.left, relation.right):
+            yield world.number(relation.left), world.number(relation.right)
+
     def _worst(self, world: World, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
         """Both sides, and the values of the indices, at which a relation holds least."""
         found = []
-        for _ in self._values(world, relation.left, relation.right):
-            left, right = world.number(relation.left), world.number(relation.right)
+        for left, right in self.pairs(world, relation):
             gap = left - right if relation.op != "==" else abs(left - right)
             found.append((gap, (left, right), dict(world.at)))
         _, sides, at = max(found, key=lambda one: one[0])
