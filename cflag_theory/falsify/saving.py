@@ -156,7 +156,8 @@ def replay(
         made = again(conjecture, saved["values"], f"{str(path)!r}")
         return Replay(conjecture.name, relation, made.case, str(made.left), str(made.right), True, changed)
     if conjecture.about_vectors:
-        conjecture = instances(conjecture)
+        coordinates = saved["values"].get("dimension")
+        conjecture = instances(conjecture, dimension=int(coordinates) if str(coordinates).isdecimal() else 0)
     case = from_text(conjecture, saved["values"], what=f"{str(path)!r}")
     outcome = Evaluator(conjecture, seconds=seconds).exact(case)
     if not outcome.feasible:

@@ -343,7 +343,7 @@ def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = 
     """The vectors and functions that a counterexample is; nothing for a claim about numbers."""
     if not (found.refuted and conjecture.about_vectors):
         return ()
-    small = instances(conjecture, free)
+    small = instances(conjecture, free, int(found.case["dimension"]))
     return tuple(small.family.story(from_text(small, found.case, what="the counterexample")))
 
 

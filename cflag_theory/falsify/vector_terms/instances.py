@@ -6,7 +6,7 @@ declared: nothing rests on values at a few points. So the search, exact evaluati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +23,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
+from cflag_theory.falsify.search.cases import Case
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
@@ -43,6 +44,8 @@ from cflag_theory.falsify.vector_terms.reading import (
 
 #: Coordinates, members of a family, and how often equations are used in turn, until the vectors that they give stay.
 _DIMENSIONS, _MEMBERS, _PASSES = 2, 2, 8
+#: The largest number in more dimensions.
+_LARGEST = 10**12
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 #: Of the instances in exact numbers, how many are continued in every way at first, and then each which.
@@ -56,16 +59,18 @@ class Instances(Conjecture):
 
     facts: tuple[Hypothesis, ...]
     family: _Family
+    #: The same with up to so many coordinates, which may be large.
+    wide: Callable[[int], Instances]
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         return self.facts
 
 
-def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances:
-    """A conjecture with vectors over small explicit instances."""
+def instances(conjecture: Conjecture, free: Fraction | None = None, dimension: int = 0) -> Instances:
+    """A conjecture with vectors over small explicit instances; those of more dimensions may have larger numbers."""
     reading = with_entries(replace(read_vectors(conjecture, free), hints=()))
-    family = _Family(reading, dict(conjecture.variables))
+    family = _Family(reading, dict(conjecture.variables), max(dimension, _DIMENSIONS))
     names = list(family.ranges)
     exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
@@ -82,6 +87,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
         relation=goal.op,
         facts=tuple(facts),
         family=family,
+        wide=lambda most: instances(conjecture, free, most),
     )
 
 
@@ -97,8 +103,8 @@ def _quantity(what: str, names: list[str], family: _Family, relation: Relation, 
 class _Family:
     """Which numbers make an instance of a claim, and the instance that they make."""
 
-    def __init__(self, reading: Reading, given: Mapping[str, Range]) -> None:
-        self.reading = reading
+    def __init__(self, reading: Reading, given: Mapping[str, Range], dimension: int) -> None:
+        self.reading, self.dimension = reading, dimension
         self.drawn = reading.atoms(Drawn)
         chances = {one.chance for one in self.drawn}
         self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
@@ -158,7 +164,7 @@ class _Family:
             self.defined[pivot] = value
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
-        yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
+        yield "dimension", Range(1, self.dimension, kind=INTEGER)
         wide = {self.count[one.index] for one in self.whole}
         for name in dict.fromkeys(self.count.values()):
             yield name, Range(1, _MEMBERS + (name in wide), kind=INTEGER)
@@ -168,7 +174,7 @@ class _Family:
             if symbol in self.shares:
                 yield f"{word(symbol)}_share", Range(0, 1, open="low")
             else:
-                yield word(symbol), self.given.get(symbol.name) or range_of(symbol)
+                yield word(symbol), self.given.get(symbol.name) or self._wider(range_of(symbol))
         for one in self.means:
             yield f"weights_{word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
         for name, members in self.families.items():
@@ -181,7 +187,31 @@ class _Family:
             elif self._drawn(members):
                 sort = self.sorts.get(members[0].args[0])
                 span = Range(-2, 2) if sort is None else range_of(sp.Dummy(**sort.assumptions))
-                yield name, replace(span, shape=(*shape, "dimension" if sort is None else 1))
+                yield name, replace(self._wider(span), shape=(*shape, "dimension" if sort is None else 1))
+
+    def _wider(self, one: Range) -> Range:
+        """A range of the search; beyond its dimensions, numbers may be larger too."""
+        if self.dimension <= _DIMENSIONS or one.kind == INTEGER:
+            return one
+        return replace(one, low=-_LARGEST if one.low < 0 else one.low, high=_LARGEST)
+
+    def case(self, numbers: Mapping[sp.Symbol, Any], at: Callable[[sp.Expr], list[Fraction]]) -> Case | None:
+        """The case with these numbers and coordinates of vectors; None where it has other parts too."""
+        values = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in numbers.items()}
+        found: Case = {"dimension": 1}
+        for symbol in values.keys() - self.equal.keys():
+            largest = World(1, values).number(self.shares[symbol]) if symbol in self.shares else 1
+            found[word(symbol) + "_share" * (symbol in self.shares)] = values[symbol] / largest
+        for name, members in self.families.items():
+            drawn = {tuple(map(int, one.args[1:])): at(one) for one in members if self._drawn(members)}
+            if drawn:
+                found["dimension"] = size = len(next(iter(drawn.values())))
+                shape = [1 + max(place) for place in zip(*drawn, strict=True)]
+                array = np.full((*shape, size), Fraction(0), dtype=object)
+                for place, value in drawn.items():
+                    array[place] = value
+                found[name] = array
+        return found if found.keys() == self.ranges.keys() else None
 
     def _drawn(self, members: list[sp.Basic]) -> bool:
         return any(one not in self.defined for one in members)
