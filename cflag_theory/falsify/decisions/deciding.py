@@ -14,9 +14,10 @@ from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
+from cflag_theory.errors import CflagError, InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture, Stated
-from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.constants import with_free_constant, with_simple_others
+from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, least
 from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.decisions.guided import decide_existing
 from cflag_theory.falsify.decisions.unbounded import AT, at_constant, unbounded
@@ -103,12 +104,14 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
             return _decide(claim, replace(effort, budget=min(effort.budget, _CHOSEN)))
 
         return decide_existing(conjecture, chosen) or _no_constant(conjecture, effort)
+    if len(conjecture.frees) > 1:
+        return with_simple_others(conjecture, lambda claim: _decide(claim, effort))
     if conjecture.about_vectors:
         return _decide_vectors(conjecture, effort)
-    if (free := conjecture.free) is not None:
+    if conjecture.frees:
 
         def at(value: Fraction) -> Decision:
-            fixed = replace(conjecture, ranges={**conjecture.ranges, free: value}, free=None)
+            fixed = replace(conjecture, ranges={**conjecture.ranges, conjecture.frees[0]: value}, free=None)
             found = effort.falsify(fixed, max(1, effort.budget // _PART), search=effort.search)
             return Decision(found.status if found.status != NOT_BROKEN else NEITHER, found)
 
@@ -191,58 +194,6 @@ def _least_factor(ask: Callable[[Fraction], tuple[str, tuple[str, ...]]], found:
     reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
     value, engines = reached.proved or (None, ())
     return Constant("factor of the right side", value, engines=engines, tried=reached.tried)
-
-
-def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
-    """Where the claim turns from refuted to proved, as its free variable moves over its range."""
-    name = conjecture.free
-    assert name is not None
-    one = conjecture.variables.get(name)
-    if one is None:
-        raise InvalidInput(
-            f"{conjecture.name}: the free constant {name} needs a range: ranges={{{name!r}: Range(...)}}"
-        )
-    last: list[Decision] = []
-
-    def ask(value: Fraction) -> tuple[str, Decision]:
-        found = decide(value)
-        last[:] = [found]
-        if found.finding.interrupted:
-            raise KeyboardInterrupt
-        return found.outcome, found
-
-    # An end that does not belong to the range is not a value of the constant.
-    ends = [Fraction(one.low), Fraction(one.high)]
-    width = ends[1] - ends[0]
-    low, high = (end if one.holds(end) else end + sign * width / 1024 for end, sign in zip(ends, (1, -1), strict=True))
-    try:
-        reached: Sandwich[Decision] = sandwich(ask, low, high)
-        # A claim that holds at no end may hold in between.
-        for value in (Fraction(2) ** n for n in (0, -1, 1, -2, 2, 4, -4)):
-            if reached.proved is not None or not low < value < high:
-                continue
-            if ask(value)[0] == PROVED:
-                reached = sandwich(ask, value, high)
-    except KeyboardInterrupt:
-        if not last:
-            raise
-        return Decision(NEITHER, replace(last[0].finding, interrupted=True))
-    against = reached.refuted[1].finding if reached.refuted else None
-    constant = Constant(
-        name,
-        reached.proved[0] if reached.proved else None,
-        reached.refuted[0] if reached.refuted else None,
-        reached.larger_is_weaker,
-        engines=reached.proved[1].finding.engines if reached.proved else (),
-        case=against.case if against else {},
-        left=against.left if against else "",
-        right=against.right if against else "",
-        tried=reached.tried,
-        within=f"in {one}",
-        undecided=reached.undecided,
-    )
-    chosen = reached.proved or reached.refuted
-    return replace(chosen[1] if chosen else last[0], constant=constant)
 
 
 #: Cases before the proving side is asked, and cases that a proof is tried on.

@@ -38,7 +38,8 @@ def cases(small: Instances, *, broken: bool = True) -> Iterator[Case]:
     family = small.family
     reading = family.reading
     plain = {fact.name: fact.relation for fact in reading.facts}
-    if reading.functions or reading.operators or reading.goal.op == "==" or any(f.forall for f in reading.facts):
+    whole = all(i.is_Integer for one in reading.atoms(Named) for i in one.args[1:])
+    if reading.functions or reading.operators or reading.goal.op == "==" or not whole:
         return
     form = Form(reading.goal, plain)
     vectors = form.vectors[()]
@@ -135,7 +136,7 @@ def _vectors(gram: Matrix) -> list[list[Fraction]]:
             root = Fraction(int(whole), weight.denominator)
             for vector, by in zip(coordinates, row, strict=True):
                 vector.append(root * by)
-    return coordinates
+    return [vector or [Fraction(0)] for vector in coordinates]
 
 
 def _combined(v: Named, form: Form, at: Mapping[sp.Expr, list[Fraction]], numbers: Mapping[Any, Any]) -> list[Fraction]:

@@ -218,12 +218,12 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
     read = Reading(name, goal, tuple(facts), hints)
-    read = read.put(own_names(read.atoms(sp.Symbol, AppliedUndef), but={conjecture.free, *map(str, conjecture.exists)}))
-    if conjecture.free is not None and free is not None:
-        value = sp.Rational(free.numerator, free.denominator)
-        fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        return read.put(fixed)
-    return read
+    read = read.put(
+        own_names(read.atoms(sp.Symbol, AppliedUndef), but={*conjecture.frees, *map(str, conjecture.exists)})
+    )
+    if free is None:
+        return read
+    return read.put({by_name[one]: sp.Rational(free) for one in conjecture.frees if one in by_name})
 
 
 def _fact(name: str, what: str, one: Hypothesis) -> Fact:
@@ -266,7 +266,7 @@ def _of_ranges(conjecture: Conjecture, by_name: Mapping[str, sp.Symbol]) -> list
     facts = []
     for name, one in conjecture.variables.items():
         symbol = by_name.get(name)
-        if symbol is None or name == conjecture.free:
+        if symbol is None or name in conjecture.frees:
             continue
         low, high = (sp.Rational(Fraction(end)) for end in (one.low, one.high))
         if one.fixed:
