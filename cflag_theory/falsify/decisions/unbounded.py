@@ -210,10 +210,4 @@ def again(conjecture: Conjecture, words: Mapping[str, Any], what: str) -> Unboun
 def _told(world: World, n: sp.Symbol, constants: Sequence[sp.Symbol]) -> Iterator[str]:
     least = ", ".join(f"{one}" for c in constants for one in (16 * c, 16 / c))
     yield f"for every {', '.join(map(str, constants))} > 0, with a whole number {n} >= max({least})"
-    numbers = ", ".join(f"{s} = {value}" for s, value in world.numbers.items() if s not in constants)
-    yield from [numbers] if numbers else []
-    yield from (f"weights of {name}: {', '.join(map(str, of))}" for name, of in world.weights.items())
-    for (name, at), made in [*world.vectors.items(), *world.functions.items()]:
-        place = f"[{', '.join(map(str, at))}]" if at else ""
-        body = f"({', '.join(map(str, made))})" if isinstance(made, list) else str(made)
-        yield f"{name}{place}{'' if isinstance(made, list) else '(w)'} = {body}"
+    yield from world.told(constants)

@@ -7,7 +7,7 @@ rational, and their products are the matrix. It counts only if exact evaluation 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -20,8 +20,10 @@ from sympy.solvers.diophantine.diophantine import sum_of_four_squares
 
 from cflag_theory.claims.engine.terms import Named, parts
 from cflag_theory.falsify.search.cases import Case
+from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.gram import Form, draws, replaced, solved
 from cflag_theory.falsify.vector_terms.instances import Instances
+from cflag_theory.falsify.vector_terms.reading import word
 
 #: Values of the numbers that are tried, and denominators to which numbers and products are rounded.
 _DRAWS, _ROUND = 6, (1, 2, 4, 12, 64, 1024)
@@ -55,9 +57,27 @@ def cases(small: Instances, *, broken: bool = True) -> Iterator[Case]:
                 continue
             for gram in _matrices(form, vectors, numbers, broken):
                 coordinates = dict(zip(vectors, _vectors(gram), strict=True))
-                made = family.case(numbers, partial(_combined, form=form, at=coordinates, numbers=numbers))
+                made = _case(family, numbers, partial(_combined, form=form, at=coordinates, numbers=numbers))
                 if made is not None:
                     yield made
+
+
+def _case(family: Any, numbers: Mapping[Any, Any], at: Callable[[Any], list[Fraction]]) -> Case | None:
+    """The case with these numbers and coordinates of vectors; None where it has other parts too."""
+    values = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in numbers.items()}
+    found: Case = {"dimension": 1}
+    for symbol in values.keys() - family.equal.keys():
+        largest = World(1, values).number(family.shares[symbol]) if symbol in family.shares else 1
+        found[word(symbol) + "_share" * (symbol in family.shares)] = values[symbol] / largest
+    for name, members in family.families.items():
+        drawn = {tuple(map(int, one.args[1:])): at(one) for one in members if family.drawn_apart(members)}
+        if drawn:
+            found["dimension"] = size = len(next(iter(drawn.values())))
+            array = np.full((*(1 + max(place) for place in zip(*drawn, strict=True)), size), Fraction(0), dtype=object)
+            for place, value in drawn.items():
+                array[place] = value
+            found[name] = array
+    return found if found.keys() == family.ranges.keys() else None
 
 
 def _matrices(form: Form, vectors: Sequence[sp.Expr], numbers: Mapping[Any, Any], broken: bool) -> Iterator[Matrix]:

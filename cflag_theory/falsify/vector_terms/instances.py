@@ -23,10 +23,8 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
-from cflag_theory.falsify.search.cases import Case
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
-from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
@@ -184,7 +182,7 @@ class _Family:
                     yield f"{name}_{part}", Range(span.low, span.high, shape=(*shape, "dimension"))
                 if members[0].properties.lower is not None:
                     yield f"{name}_above", Range(0, 1, shape=(*shape, 1))
-            elif self._drawn(members):
+            elif self.drawn_apart(members):
                 sort = self.sorts.get(members[0].args[0])
                 span = Range(-2, 2) if sort is None else range_of(sp.Dummy(**sort.assumptions))
                 yield name, replace(self._wider(span), shape=(*shape, "dimension" if sort is None else 1))
@@ -195,32 +193,16 @@ class _Family:
             return one
         return replace(one, low=-_LARGEST if one.low < 0 else one.low, high=_LARGEST)
 
-    def case(self, numbers: Mapping[sp.Symbol, Any], at: Callable[[sp.Expr], list[Fraction]]) -> Case | None:
-        """The case with these numbers and coordinates of vectors; None where it has other parts too."""
-        values = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in numbers.items()}
-        found: Case = {"dimension": 1}
-        for symbol in values.keys() - self.equal.keys():
-            largest = World(1, values).number(self.shares[symbol]) if symbol in self.shares else 1
-            found[word(symbol) + "_share" * (symbol in self.shares)] = values[symbol] / largest
-        for name, members in self.families.items():
-            drawn = {tuple(map(int, one.args[1:])): at(one) for one in members if self._drawn(members)}
-            if drawn:
-                found["dimension"] = size = len(next(iter(drawn.values())))
-                shape = [1 + max(place) for place in zip(*drawn, strict=True)]
-                array = np.full((*shape, size), Fraction(0), dtype=object)
-                for place, value in drawn.items():
-                    array[place] = value
-                found[name] = array
-        return found if found.keys() == self.ranges.keys() else None
-
-    def _drawn(self, members: list[sp.Basic]) -> bool:
+    def drawn_apart(self, members: list[sp.Basic]) -> bool:
+        """Whether a family has members that no equation gives."""
         return any(one not in self.defined for one in members)
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
-        several = [one.index for one in self.reading.operators if one.is_sum]
-        several += [one.bound for one in self.reading.atoms(Largest, Least)]
-        found: dict[sp.Symbol, int] = dict.fromkeys(several, _TERMS)
+        found: dict[sp.Symbol, int] = {one.bound: _TERMS for one in self.reading.atoms(Largest, Least)}
+        for one in (one for one in self.reading.operators if one.is_sum):
+            still = 0 if any(isinstance(s, Index) for s in one.total.free_symbols) else self._highest(one.total)
+            found[one.index] = max(found.get(one.index, _TERMS), min(still, _WIDEST))
         for place in (place for members in self.families.values() for place in places(members)):
             running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
             if len(place) == 1 and place[0] in self.count:
@@ -251,10 +233,6 @@ class _Family:
             return self.count[place[0]]
         return max(1, min(_WIDEST, 1 + max(map(self._highest, place))))
 
-    def made(self, draw: Mapping[str, Any]) -> World | None:
-        """The instance that a draw makes, of numbers that may be symbols; None where it makes none."""
-        return self._world(draw)
-
     def world(self, draw: Mapping[str, Any]) -> World | None:
         """The instance that a draw makes; None where it makes none."""
         key = (
@@ -263,12 +241,13 @@ class _Family:
         )
         if self._seen[0] != key:
             try:
-                self._seen = (key, self._world(draw))
+                self._seen = (key, self.made(draw))
             except ZeroDivisionError:
                 self._seen = (key, None)
         return self._seen[1]
 
-    def _world(self, draw: Mapping[str, Any]) -> World | None:
+    def made(self, draw: Mapping[str, Any]) -> World | None:
+        """The instance that a draw makes, of numbers that may be symbols; None where it makes none."""
         numbers = {
             whole: Fraction(int(draw[self.count[of.index]])) for of, whole in self.whole.items() if whole.is_Symbol
         }
@@ -301,7 +280,7 @@ class _Family:
                     if made is None:
                         return None
                     world.functions[of, point] = made
-            elif self._drawn(members):
+            elif self.drawn_apart(members):
                 array = draw[name]
                 world.vectors |= {(of, point): array[point].tolist() for point in np.ndindex(*array.shape[:-1])}
         self._define(world)
@@ -368,13 +347,7 @@ class _Family:
         world = self.world(draw)
         if world is None:
             return []
-        lines = [", ".join(f"{s} = {value}" for s, value in world.numbers.items())] if world.numbers else []
-        lines += [f"weights of {name}: {', '.join(map(str, weights))}" for name, weights in world.weights.items()]
-        for (name, at), vector in world.vectors.items():
-            lines.append(f"{name}{_indices(at)} = {row(vector)}")
-        for (name, at), made in world.functions.items():
-            lines.append(f"{name}{_indices(at)}(w) = {made}")
-        lines += continuation(self.reading, world)
+        lines = [*world.told(), *continuation(self.reading, world)]
         _, least = self._worst(world, self.reading.goal)
         return [*lines, "at " + ", ".join(f"{i} = {value}" for i, value in least.items())] if least else lines
 
@@ -421,13 +394,7 @@ class _Family:
 
     def _worst(self, world: World, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
         """Both sides, and the values of the indices, at which a relation holds least."""
-        found = []
-        for left, right in self.pairs(world, relation):
-            gap = left - right if relation.op != "==" else abs(left - right)
-            found.append((gap, (left, right), dict(world.at)))
+        size = abs if relation.op == "==" else lambda gap: gap
+        found = [(size(left - right), (left, right), dict(world.at)) for left, right in self.pairs(world, relation)]
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _indices(at: tuple[Any, ...]) -> str:
-    return f"[{', '.join(map(str, at))}]" if at else ""
