@@ -195,7 +195,8 @@ def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Att
             reading = Reading(conjecture.name, goal, tuple(facts))
             proof = prove_vectors(reading.put(own_names(reading.atoms(sp.Symbol), but=())).as_proved())
             if proof is not None:
-                return Attempt("proved", proof.engines, possible=_have_a_model(formula.ranges), formula=formula)
+                possible = _have_a_model((*formula.given, *formula.ranges))
+                return Attempt("proved", proof.engines, possible=possible, formula=formula)
             return Attempt("unknown", why="rules and induction do not decide it")
     except TimeUp:
         return Attempt("unknown", why=f"rules and induction had no answer after {seconds:g} s")

@@ -73,6 +73,18 @@ def test_what_is_true_is_not_refuted(name):
     assert decide(TRUE[name]).outcome != "refuted"
 
 
+def test_a_number_that_the_ledger_knows_under_its_name_stays_fixed_too():
+    """Other names stand for such numbers in a claim of one's own: C may depend on it, so no instance lets it grow."""
+    from cflag_theory.claims.ledger import LEDGER
+    from cflag_theory.claims.ledger import claim as of_the_ledger
+
+    for id in [*LEDGER][:40]:
+        of_the_ledger(id)
+    known = sp.Symbol("grad_g", nonnegative=True)
+    assert decide(claim((1 + known**2) * norm2(x), C * norm2(x), of=(known,))).outcome != "refuted"
+    assert decide(claim((1 + known**2) * norm2(x), C * norm2(x))).outcome == "refuted"
+
+
 def test_growth_alone_is_a_sentence_and_no_verdict():
     found = decide(TRUE["a large number"])
     assert found.outcome == "neither"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import Conjecture, Range, decide
 from cflag_theory.falsify.search.exact_numbers import exp, log
 
@@ -100,6 +101,11 @@ def test_what_was_tried_is_said():
     found = decided(c - c**2 / 2, sp.log(1 + c))
     assert found.outcome == "neither"
     assert "algebra: rules and induction do not decide it" in found.finding.not_covered
+
+
+def test_what_nothing_satisfies_proves_nothing():
+    with pytest.raises(InvalidInput, match=r"no case satisfies|contradict each other"):
+        decided(sp.exp(-c * T), (1 - c) ** T, {}, c >= 2)
 
 
 def test_numbers_too_large_for_floats_are_compared_exactly():

@@ -29,7 +29,7 @@ from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.instances import Instances, instances
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
-from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors, with_entries
+from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors, with_entries, word
 
 #: The constants at which an instance is looked for; those, with n, at which powers are tried.
 AT = (sp.Integer(3), sp.Rational(1, 3), sp.Integer(16))
@@ -137,8 +137,8 @@ def shown(conjecture: Conjecture, small: Instances, case: Case, powers: _Powers)
         if world is None:
             return None
         world.numbers = {**world.numbers, **{one: one for one in constants}}
-        allowed = {str(one) for of in conjecture.exists.values() for one in of}
-        if any(sp.sympify(v).free_symbols for s, v in world.numbers.items() if s.name in allowed):
+        allowed = {word(one) for of in conjecture.exists.values() for one in of}
+        if any(sp.sympify(v).free_symbols for s, v in world.numbers.items() if word(s) in allowed):
             return None
         pairs = [*small.family.pairs(world, reading.goal)]
         wanted = [*asked_of(reading, world)]
@@ -172,13 +172,13 @@ def _engines(relation: Relation, bound: tuple[Fact, ...]) -> set[str] | None:
 def _words(case: Case, powers: _Powers) -> dict[str, Any]:
     """The case as text, with the powers of n."""
 
-    def word(name: str, place: tuple[int, ...], value: Any) -> str:
+    def shown_at(name: str, place: tuple[int, ...], value: Any) -> str:
         power = powers.get((name, place), 0)
         return f"{value}" + (f"*n^{power}" if power else "")
 
     def listed(name: str, value: Any, place: tuple[int, ...]) -> Any:
         if not isinstance(value, np.ndarray):
-            return word(name, place, value)
+            return shown_at(name, place, value)
         return [listed(name, one, (*place, at)) for at, one in enumerate(value)]
 
     return {name: listed(name, value, ()) for name, value in case.items()}

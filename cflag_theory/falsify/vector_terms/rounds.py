@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import sympy as sp
@@ -79,12 +79,26 @@ def with_ends(reading: Reading) -> Reading:
 
 
 def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
-    """Whether two points are of different rounds of a sum: what is known between them adds nothing to the sum."""
+    """Whether two points are of rounds that do not follow each other: what is between them adds nothing to a sum."""
     moving = {total.index for total in sums(reading)}
     named = [{one for one in at.atoms(Named) if one.args[1:]} for at in (x, y)]
     still = [{one.args[0] for one in found if not one.free_symbols & moving} for found in named]
     families = [{one.args[0] for one in found} for found in named]
-    return bool(moving) and x != y and bool(still[0] & families[1] or still[1] & families[0])
+    met = bool(moving) and x != y and bool(still[0] & families[1] or still[1] & families[0])
+    return met and not _following(x, y)
+
+
+def _following(x: sp.Expr, y: sp.Expr) -> bool:
+    """Whether two points are a family's members of one round and of the next."""
+    same = isinstance(x, Named) and isinstance(y, Named) and x.args[0] == y.args[0]
+    gaps = [a - b for a, b in zip(x.args[1:], y.args[1:], strict=True)] if same else []
+    return {*gaps} - {0} in ({1}, {-1})
+
+
+def lengths(reading: Reading) -> list[sp.Expr]:
+    """The vectors whose norms are spoken of, and those from a point to that of the next round."""
+    steps = [y - x for points in reading.functions.values() for x, y in combinations(points, 2) if _following(x, y)]
+    return list(dict.fromkeys((*reading.norms, *steps)))
 
 
 def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
