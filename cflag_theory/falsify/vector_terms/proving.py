@@ -28,6 +28,8 @@ from cflag_theory.falsify.vector_terms.reading import Reading
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
+#: Relations between lengths from which the sign of a quotient of these is sought.
+_LENGTHS = 4
 
 
 class Proved(NamedTuple):
@@ -301,11 +303,15 @@ def _norms(reading: Reading, facts: Facts) -> None:
 
 
 def _multiples(facts: Facts) -> None:
-    """||c v|| = c ||v|| where a relation says that c is not negative."""
+    """||c v|| = c ||v|| where a relation says that c is not negative, or two say it of a quotient of lengths."""
     norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
     for v in sorted(norms, key=str):
         of = parts(v.args[0])
         (c, basis), *others = [(c, basis) for basis, c in of.items()]
+        if not others and any(p.exp.is_negative for p in c.atoms(sp.Pow)):
+            lengths = [name for name, one in facts.relations().items() if one.slack.atoms(Norm) & c.atoms(Norm)]
+            for sign in (1, -1):
+                facts.derive(f"sign of {sign * c}", at_most(0, sign * c), lengths[:_LENGTHS])
         for name, one in facts.relations().items() if not others else ():
             for sign in (1, -1):
                 if sp.expand(one.slack - sign * c) == 0:
