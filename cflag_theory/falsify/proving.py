@@ -11,10 +11,11 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.engine import door
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.models import Answer, look_for_model
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import ln
+from cflag_theory.claims.engine.relation import Relation, sides
+from cflag_theory.claims.engine.terms import TermError, ln
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import Held
@@ -191,15 +192,19 @@ def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Att
             # That a number is not negative its sort says.
             named += [(f"range: {one}", one) for one in formula.ranges if one.left != 0]
             goal, *given = (one.map(lambda side: side.replace(sp.log, ln)) for _, one in [("", formula.goal), *named])
+            if fault := next(filter(None, (door.fault(side) for side in sides(goal, *given))), None):
+                return Attempt("unknown", why=fault)
             facts = (Fact(name, one, str(one)) for (name, _), one in zip(named, given, strict=True))
             reading = Reading(conjecture.name, goal, tuple(facts))
             proof = prove_vectors(reading.put(own_names(reading.atoms(sp.Symbol), but=())).as_proved())
             if proof is not None:
                 possible = _have_a_model((*formula.given, *formula.ranges))
                 return Attempt("proved", proof.engines, possible=possible, formula=formula)
-            return Attempt("unknown", why="rules and induction do not decide it")
+    except (TermError, sp.PolynomialError):
+        pass
     except TimeUp:
         return Attempt("unknown", why=f"rules and induction had no answer after {seconds:g} s")
+    return Attempt("unknown", why="rules and induction do not decide it")
 
 
 def has_rules(formula: Formula) -> bool:
