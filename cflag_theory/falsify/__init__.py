@@ -17,6 +17,6 @@ __getattr__, __all__ = names(
         "decisions.auditing": "audit",
         "decisions.repairs": "repair",
         "saving": "replay",
-        "vector_terms.words": "dot draws function index least mean norm norm2 sequence sum_over vector vectors",
+        "vector_terms.words": "dot draws function index largest least mean norm norm2 sequence sum_over vector vectors",
     },
 )

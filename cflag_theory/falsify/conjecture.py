@@ -72,9 +72,9 @@ class Conjecture:
         For rows with a memory step; a function of variables may return one.
     diagnostics : {"cheap", "all"}
         "all" also measures the columns that need full gradients at local steps.
-    free : str, optional
+    free : str or tuple of str, optional
         A real variable of unknown value: `decide` finds the best value for which the claim is proved, and the nearest
-        one for which it is refuted.
+        one for which it is refuted. Of several, this is done for the first, with simple values of the others.
     hints : sequence
         Relations that are proved first, from the same hypotheses, and then used: nothing is assumed of them.
     exists : mapping of str to sequence of symbols
@@ -100,7 +100,7 @@ class Conjecture:
     local_step: Callable[..., Any] | None = None
     memory: Memory | Callable[..., Memory] | None = None
     diagnostics: Annotated[str, one_of("cheap", "all")] = "cheap"
-    free: str | None = None
+    free: str | tuple[str, ...] | None = None
     hints: tuple[Any, ...] = ()
     exists: Mapping[str, Any] = field(default_factory=dict)
 
@@ -115,11 +115,12 @@ class Conjecture:
         if self.memory is not None and self.algorithm is None:
             raise InvalidInput(f"{self.name}: a memory belongs to a row of the table: name the algorithm")
         self._check_names()
-        if self.free is not None and not (self.about_vectors and self.free not in self.variables):
-            one = self.variables.get(self.free)
-            if one is None or one.kind != REAL or one.shape or one.fixed:
-                need = "name a real variable that has a range, and no array"
-                raise InvalidInput(f"{self.name}: free is {self.free!r}: {need}")
+        for free in self.frees:
+            one = self.variables.get(free)
+            known = one is not None and not (one.kind != REAL or one.shape or one.fixed)
+            if not (known or (self.about_vectors and one is None)) or self.frees.count(free) > 1:
+                need = "name a real variable that has a range, and no array, each once"
+                raise InvalidInput(f"{self.name}: free is {free!r}: {need}")
 
     def _check_names(self) -> None:
         reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
@@ -196,6 +197,11 @@ class Conjecture:
         parts = [self.left, self.right, *(part for pair in pairs for part in pair)]
         sides = [part for part in parts if isinstance(part, sp.Basic)]
         return bool(self.exists) or any(_of_vectors(term) for side in sides for term in sp.preorder_traversal(side))
+
+    @property
+    def frees(self) -> tuple[str, ...]:
+        """The variables of unknown value."""
+        return (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
 
     @property
     def runs(self) -> bool:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
-from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
-from cflag_theory.falsify.proving import Attempt, attempt
+from cflag_theory.falsify.proving import Attempt, attempt, by_rules, has_rules
 from cflag_theory.falsify.quantity import exact_value
 from cflag_theory.falsify.ranges import REAL
 from cflag_theory.falsify.search.cases import (
     LADDER,
     Case,
+    all_cases,
     as_fractions,
     case_at,
     entries,
     for_exact,
     inside,
-    shape_of,
     shrink,
     to_text,
 )
@@ -35,7 +33,8 @@ from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.guard import OutOfTime
-from cflag_theory.falsify.vector_terms.instances import instances
+from cflag_theory.falsify.vector_terms import dual
+from cflag_theory.falsify.vector_terms.instances import Instances, instances
 from cflag_theory.public import Count, Whole, taking
 
 BUDGET = 3000
@@ -157,14 +156,40 @@ class _Work:
         if answer.word == "proved":
             return self._proved(answer)
         self.missing.append(f"algebra: {answer.why or 'its model is not a counterexample in exact arithmetic'}")
-        everything = self._all_cases()
+        everything = all_cases(self.conjecture, self.base.budget)
         if everything is not None:
             return self._enumerated(everything)
+        if answer.formula is not None and has_rules(answer.formula):
+            # What a short search refutes needs no proof.
+            self.search.budget = min(self.base.budget, _SAMPLE) if search else 0
+            self.search.run()
+            self.search.budget = self.base.budget
+            if (answer := by_rules(self.conjecture, answer.formula, seconds=self.seconds)).word == "proved":
+                return self._proved(answer)
+            self.missing.append(f"algebra: {answer.why}")
         if not search:
             self.missing.append("everything else: no search for a counterexample was asked for")
             return replace(self._not_broken(possible=True), not_covered=tuple(self.missing))
         self.search.run()
+        if isinstance(self.conjecture, Instances):
+            # What the programs cannot say is no fault of the claim.
+            with suppress(CflagError, sp.PolynomialError, ValueError, ArithmeticError):
+                self._in_more_dimensions(self.conjecture)
         return self._not_broken()
+
+    def _in_more_dimensions(self, small: Instances) -> None:
+        """A case of more dimensions that breaks the claim or, where none yet satisfies the hypotheses, that does so."""
+        for case in chain(dual.cases(small), () if self.evaluator.exact_feasible else dual.cases(small, broken=False)):
+            wide = small.wide(int(case["dimension"]))
+            evaluator = Evaluator(wide, seconds=self.seconds)
+            outcome = evaluator.exact(case)
+            if outcome.broken:
+                evaluator.cases, evaluator.feasible = self.evaluator.cases, self.evaluator.feasible
+                self.conjecture, self.evaluator = wide, evaluator
+                raise Found(case, "semidefinite program")
+            if outcome.feasible:
+                self.evaluator.exact_feasible += 1
+                return
 
     def _first_exact_case(self) -> None:
         """A case in exact arithmetic before anything else, so that a claim that floats alone can follow is told so."""
@@ -225,36 +250,6 @@ class _Work:
                             f"{self.conjecture.name}: {what} is another number at {to_text(case)} than {side} "
                             "gives: its functions must return the same for the same numbers"
                         )
-
-    def _all_cases(self) -> list[Case] | None:
-        """All cases, where they are finitely many and within the budget."""
-        variables = self.conjecture.variables
-        if any(one.kind == REAL and not one.fixed for one in variables.values()):
-            return None
-        ranges = [range(int(variables[name].low), int(variables[name].high) + 1) for name in self.conjecture.sizes]
-        total = math.prod(len(one) for one in ranges)
-        if total > self.base.budget:
-            return None
-        found: list[Case] = []
-        for point in product(*ranges):
-            sizes = dict(zip(self.conjecture.sizes, point, strict=True))
-            coordinates = list(self._levels(sizes))
-            if any(len(one) > self.base.budget for one in coordinates):
-                return None
-            if len(found) + math.prod(len(one) for one in coordinates) > self.base.budget:
-                return None
-            found += [case_at(self.conjecture, sizes, u) for u in product(*coordinates)]
-        return found
-
-    def _levels(self, sizes: dict[str, int]) -> Iterator[list[Fraction]]:
-        """For every free entry of a case without real variables, a coordinate for each of its values."""
-        for name, one in self.conjecture.variables.items():
-            values = one.top(sizes) - one.low + 1 if one.kind != "sign" else 2
-            if name not in self.conjecture.sizes and values > 1:
-                # One more than the budget is enough to see that they are too many.
-                count = min(int(values), self.base.budget + 1)
-                levels = [Fraction(2 * k + 1, 2 * int(values)) for k in range(count)]
-                yield from [levels] * int(np.prod(shape_of(one, sizes), dtype=np.int64))
 
     def _enumerated(self, everything: list[Case]) -> Finding:
         feasible, ratio = 0, None

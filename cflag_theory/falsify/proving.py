@@ -11,13 +11,16 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.engine import door
+from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.models import Answer, look_for_model
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
+from cflag_theory.claims.engine.terms import TermError, ln
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import Held
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
-from cflag_theory.falsify.ranges import BOTH, HIGH, LONGEST, LOW, ORDER, SIGN, Range
+from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LONGEST, LOW, ORDER, SIGN, Range
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.tracing import (
     NOTES,
@@ -28,6 +31,9 @@ from cflag_theory.falsify.tracing import (
     needs_of,
     traced,
 )
+from cflag_theory.falsify.vector_terms.proving import prove_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading
+from cflag_theory.falsify.vector_terms.words import own_names
 
 #: Larger expressions than this are not read as algebra.
 _OPERATIONS = 4000
@@ -115,8 +121,8 @@ def formulas_of(one: Hypothesis, conjecture: Conjecture) -> tuple[Relation, ...]
 def _symbol(name: str, one: Range) -> sp.Symbol:
     if one.kind == SIGN or one.low < 0:
         return sp.Symbol(name, real=True)
-    positive = one.low > 0 or one.open in (LOW, BOTH)
-    return sp.Symbol(name, positive=True) if positive else sp.Symbol(name, nonnegative=True)
+    sort = "positive" if one.low > 0 or one.open in (LOW, BOTH) else "nonnegative"
+    return sp.Symbol(name, **({"integer": True} if one.kind == INTEGER else {}), **{sort: True})
 
 
 def _rational(value: Any) -> sp.Rational:
@@ -174,6 +180,42 @@ def attempt(conjecture: Conjecture, *, seconds: float) -> Attempt:
         return Attempt("unknown", why=f"sympy and z3 had no answer after {seconds:g} s")
 
 
+def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Attempt:
+    """Prove a formula as a statement, by rules and induction."""
+    try:
+        with time_limit(seconds):
+            box = box_of(conjecture, formula)
+            lacking = next((need for need in formula.needs if not _follows(need, formula, box)), None)
+            if lacking is not None:
+                return Attempt("unknown", why=f"its formula needs {lacking}, which was not proved")
+            named = [(f"hypothesis {number}", one) for number, one in enumerate(formula.given, start=1)]
+            # That a number is not negative its sort says.
+            named += [(f"range: {one}", one) for one in formula.ranges if one.left != 0]
+            goal, *given = (one.map(lambda side: side.replace(sp.log, ln)) for _, one in [("", formula.goal), *named])
+            if fault := next(filter(None, (door.fault(side) for side in sides(goal, *given))), None):
+                return Attempt("unknown", why=fault)
+            facts = (Fact(name, one, str(one)) for (name, _), one in zip(named, given, strict=True))
+            reading = Reading(conjecture.name, goal, tuple(facts))
+            proof = prove_vectors(reading.put(own_names(reading.atoms(sp.Symbol), but=())).as_proved())
+            if proof is not None:
+                possible = _have_a_model((*formula.given, *formula.ranges))
+                return Attempt("proved", proof.engines, possible=possible, formula=formula)
+    except (TermError, sp.PolynomialError):
+        pass
+    except TimeUp:
+        return Attempt("unknown", why=f"rules and induction had no answer after {seconds:g} s")
+    return Attempt("unknown", why="rules and induction do not decide it")
+
+
+def has_rules(formula: Formula) -> bool:
+    """Whether it has powers with a symbol as exponent, exp or log, of which rules know more than a sign."""
+    parts = (part for one in (formula.goal, *formula.given) for part in sp.preorder_traversal(one.slack))
+    return any(
+        isinstance(part, sp.exp | sp.log) or part is sp.E or (isinstance(part, sp.Pow) and not part.exp.is_number)
+        for part in parts
+    )
+
+
 def box_of(conjecture: Conjecture, formula: Formula) -> Box:
     """The ends of the ranges, by symbol."""
     variables = conjecture.variables
@@ -205,7 +247,7 @@ def attempt_formula(formula: Formula, box: Box) -> Attempt:
         met = {symbol: value for symbol, value in answer.point.items() if symbol in box}
         point = {symbol: Fraction(low) for symbol, (low, _) in box.items()} | met
         return Attempt("refuted", ("z3",), {name: point[symbol] for name, symbol in formula.symbols.items()})
-    return Attempt("unknown", why=why)
+    return Attempt("unknown", why=why, formula=formula)
 
 
 def _have_a_model(given: Sequence[Relation]) -> bool:

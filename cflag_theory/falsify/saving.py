@@ -13,6 +13,7 @@ from typing import Any
 from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, stated
+from cflag_theory.falsify.decisions.unbounded import again
 from cflag_theory.falsify.falsifying import SECONDS
 from cflag_theory.falsify.finding import Finding, plain_fields
 from cflag_theory.falsify.held import Home
@@ -150,11 +151,15 @@ def replay(
     changed = False
     if conjecture is None:
         conjecture, changed = _claim(path, saved["claim"], claims, seconds)
+    relation = f"left {conjecture.relation} right"
+    if conjecture.exists:
+        made = again(conjecture, saved["values"], f"{str(path)!r}")
+        return Replay(conjecture.name, relation, made.case, str(made.left), str(made.right), True, changed)
     if conjecture.about_vectors:
-        conjecture = instances(conjecture)
+        coordinates = saved["values"].get("dimension")
+        conjecture = instances(conjecture, dimension=int(coordinates) if str(coordinates).isdecimal() else 0)
     case = from_text(conjecture, saved["values"], what=f"{str(path)!r}")
     outcome = Evaluator(conjecture, seconds=seconds).exact(case)
-    relation = f"left {conjecture.relation} right"
     if not outcome.feasible:
         if changed:
             return Replay(conjecture.name, relation, to_text(case), "", "", False, True)

@@ -56,8 +56,8 @@ def _note(needs: list[Relation]) -> None:
 
 def _needs_of_power(base: sp.Expr, power: sp.Expr) -> list[Relation]:
     """What base^power needs to be a real number."""
-    if power.is_Integer:
-        return [] if power >= 0 or (base.is_Rational and base != 0) else [Relation(sp.S.Zero, "<", base**2)]
+    if power.is_Integer or (power.is_integer and power.is_nonnegative):
+        return [] if power.is_nonnegative or (base.is_Rational and base != 0) else [Relation(sp.S.Zero, "<", base**2)]
     root = power.is_Rational and power.q == 2 and power > 0
     return [Relation(sp.S.Zero, "<=" if root else "<", base)]
 

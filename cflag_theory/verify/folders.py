@@ -203,8 +203,8 @@ def drawn(name: str, key: str, on: str, statement: Statement, cases: int, seed: 
     except (NoCase, NoMeaning, InvalidInput) as error:
         return Evidence("property", key, on, UNDECIDED, f"No exact instance was drawn: {error}.", {"cases": 0})
     if found.refuted:
-        small = instances(conjecture)
-        told = small.told(from_text(small, found.case, what="the counterexample"))
+        small = instances(conjecture, dimension=int(found.case["dimension"]))
+        told = small.family.story(from_text(small, found.case, what="the counterexample"))
         data = {
             "instance": told,
             "values": dict(found.case),

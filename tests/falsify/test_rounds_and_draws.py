@@ -75,6 +75,7 @@ def claim(left, right, *given, relation="<="):
     return Conjecture(name="rounds", left=left, right=right, given=given, relation=relation)
 
 
+stale = f.grad(X(T)) - f.grad(X(0))
 descent = sp.Eq(X(t + 1), X(t) - a * f.grad(X(t))), a * L <= 1
 subgradient = sp.Eq(X(t + 1), X(t) - a * q.grad(X(t))), norm2(q.grad(X(t))) <= G**2
 pushed = sp.Eq(X(t + 1), X(t) - a * push(t))
@@ -164,6 +165,9 @@ TRUE = {
     "a step of gossip": claim(
         clients(norm2((1 - s) * member + s * clients(member) - clients(member))), (1 - s) ** 2 * spread, relation="=="
     ),
+    "a gradient of T rounds before": claim(norm(stale), L * S(norm(X(t + 1) - X(t)))),
+    "a gradient of T rounds before, by its steps": claim(norm(stale), L * a * S(norm(push(t))), pushed),
+    "a gradient of T rounds before, with bounded steps": claim(norm(stale), L * a * T * G, pushed, norm(push(t)) <= G),
     "two potentials": claim(
         A(T) + error(T),
         (1 - c) ** T * (A(0) + error(0)),
@@ -179,6 +183,9 @@ TRUE = {
 FALSE = {
     "gradients without the factor 2": claim(a * S(norm2(f.grad(X(t)))), f(X(0)) - low, *descent),
     "the least gradient, twice as small": claim(least(t, T, norm2(f.grad(X(t)))), (f(X(0)) - low) / (a * T), *descent),
+    "a stale gradient, half": claim(norm(stale), L * S(norm(X(t + 1) - X(t))) / 2),
+    "a stale gradient, by half of its steps": claim(norm(stale), L * a / 2 * S(norm(push(t))), pushed),
+    "a stale gradient, whatever L": claim(norm(stale), S(norm(X(t + 1) - X(t)))),
     "errors that do not add up": claim(S(error(t)), A(0) - A(T) + b, A(t + 1) <= A(t) - error(t) + b),
     "one term too many": claim(S(phi(t) - phi(t + 1)), phi(0) - phi(T + 1), relation="=="),
     "half of the subgradients": claim(S(q(X(t)) - q(xs)), norm2(X(0) - xs) / (2 * a) + a * T * G**2 / 4, *subgradient),

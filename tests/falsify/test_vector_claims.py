@@ -231,3 +231,21 @@ def _candidates(made):
 def test_what_is_no_claim_is_said_in_one_sentence(made, words):
     with pytest.raises(InvalidInput, match=words):
         decide(made())
+
+
+@pytest.mark.parametrize(
+    ("right", "given", "outcome"),
+    [
+        (lambda size, c: size - c, lambda size, c: size >= c, "proved"),
+        (lambda size, c: c - size, lambda size, c: size <= c, "proved"),
+        (lambda size, c: size, lambda size, c: size >= c, "proved"),
+        (lambda size, c: (size - c) / 2, lambda size, c: size >= c, "refuted"),
+        (lambda size, c: size - c, None, "refuted"),
+    ],
+)
+def test_what_clipping_leaves(right, given, outcome):
+    """||x - c x/||x|| || is a multiple of ||x||, with a factor whose sign follows from a relation between lengths."""
+    c = sp.Symbol("c", positive=True)
+    hypotheses = () if given is None else (given(norm(x), c),)
+    one = Conjecture(name="clipped", left=norm(x - c * x / norm(x)), right=right(norm(x), c), given=hypotheses)
+    assert decide(one).outcome == outcome

@@ -45,13 +45,13 @@ class Atoms:
         self.of: dict[sp.Expr, sp.Dummy] = {}
 
     def __call__(self, expr: sp.Expr) -> sp.Expr:
-        # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom.
-        opened = sp.expand_power_exp(sp.sympify(expr))
+        # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom, and so exp(u (k + 1)).
+        opened = sp.expand_power_exp(sp.sympify(expr).replace(sp.exp, lambda power: sp.exp(sp.expand(power))))
         terms = sp.preorder_traversal(opened)
         values: dict[sp.Expr, sp.Expr] = {}
         for term in terms:
             if _is_atom(term):
-                base, power = _as_power(term)
+                base, power = as_power(term)
                 if base not in self.of:
                     self.of[base] = unknown("atom", base)
                 values[term] = self.of[base] ** power
@@ -60,12 +60,12 @@ class Atoms:
         return opened.xreplace(values)
 
 
-def _as_power(term: sp.Expr) -> tuple[sp.Expr, int]:
-    """(1 + u)^(2 k) as the square of (1 + u)^k."""
-    if not isinstance(term, sp.Pow):
+def as_power(term: sp.Expr) -> tuple[sp.Expr, int]:
+    """(1 + u)^(2 k) as the square of (1 + u)^k, and exp(-2 u) as that of exp(-u)."""
+    if not isinstance(term, sp.Pow | sp.exp):
         return term, 1
     times, rest = term.exp.as_coeff_Mul()
-    return (term.base**rest, int(times)) if times.is_Integer and times > 1 else (term, 1)
+    return (term.base ** (sp.sign(times) * rest), abs(int(times))) if times.is_Integer and rest != 1 else (term, 1)
 
 
 def _is_atom(term: sp.Expr) -> bool:

@@ -14,11 +14,13 @@ from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.errors import CflagError, InconsistentEvidence, InvalidInput
+from cflag_theory.errors import CflagError, InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture, Stated
-from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.constants import with_free_constant, with_simple_others
+from cflag_theory.falsify.decisions.decision import NEITHER, Constant, Decision, least
 from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.decisions.guided import decide_existing
+from cflag_theory.falsify.decisions.unbounded import AT, at_constant, unbounded
 from cflag_theory.falsify.falsifying import BUDGET, NOT_ASKED, SECONDS, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
@@ -101,15 +103,15 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
         def chosen(claim: Conjecture) -> Decision:
             return _decide(claim, replace(effort, budget=min(effort.budget, _CHOSEN)))
 
-        constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
-        why = f"no formula was proved for the constants: {constants}"
-        return decide_existing(conjecture, chosen) or Decision(NEITHER, nothing_met(conjecture, effort, why))
+        return decide_existing(conjecture, chosen) or _no_constant(conjecture, effort)
+    if len(conjecture.frees) > 1:
+        return with_simple_others(conjecture, lambda claim: _decide(claim, effort))
     if conjecture.about_vectors:
         return _decide_vectors(conjecture, effort)
-    if (free := conjecture.free) is not None:
+    if conjecture.frees:
 
         def at(value: Fraction) -> Decision:
-            fixed = replace(conjecture, ranges={**conjecture.ranges, free: value}, free=None)
+            fixed = replace(conjecture, ranges={**conjecture.ranges, conjecture.frees[0]: value}, free=None)
             found = effort.falsify(fixed, max(1, effort.budget // _PART), search=effort.search)
             return Decision(found.status if found.status != NOT_BROKEN else NEITHER, found)
 
@@ -119,6 +121,46 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
         return Decision(found.status, found)
     stopped = found.interrupted or found.out_of_time
     return Decision(NEITHER, found, None if stopped else _factor(conjecture, found, effort.seconds))
+
+
+def _no_constant(conjecture: Conjecture, effort: _Effort) -> Decision:
+    """A claim that constants exist for which no formula was proved: an instance for every C, or how far that came."""
+    constants = ", ".join(f"{c} of {', '.join(map(str, of)) or 'nothing'}" for c, of in conjecture.exists.items())
+    why = f"no formula was proved for the constants: {constants}"
+    nothing = nothing_met(conjecture, effort, why)
+    if not effort.search:
+        return Decision(NEITHER, nothing)
+    made = None
+    for value in AT:
+        grown = (
+            f"with {value} for every constant it is refuted, and no instance for all constants was found that is proved"
+        )
+        try:
+            found = effort.falsify(at_constant(conjecture, value), max(1, effort.budget // len(AT)), algebra=False)
+        except (NoCase, NoMeaning) as error:
+            grown = str(error)
+            break
+        if not found.refuted:
+            grown = f"with {value} for every constant the largest left/right found is {found.largest_ratio or 0:.6g}"
+            continue
+        if (made := unbounded(conjecture, found, value)) is not None:
+            break
+    if made is None:
+        return Decision(NEITHER, replace(nothing, not_covered=(*nothing.not_covered, f"refutation: {grown}")))
+    finding = replace(
+        found,
+        name=conjecture.name,
+        given=nothing.given,
+        sides=conjecture.words,
+        written=True,
+        engines=made.engines,
+        found_by="for every constant",
+        case=made.case,
+        left=str(made.left),
+        right=str(made.right),
+        largest_ratio=None,
+    )
+    return Decision(REFUTED, finding, instance=made.lines)
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:
@@ -152,58 +194,6 @@ def _least_factor(ask: Callable[[Fraction], tuple[str, tuple[str, ...]]], found:
     reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
     value, engines = reached.proved or (None, ())
     return Constant("factor of the right side", value, engines=engines, tried=reached.tried)
-
-
-def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Decision]) -> Decision:
-    """Where the claim turns from refuted to proved, as its free variable moves over its range."""
-    name = conjecture.free
-    assert name is not None
-    one = conjecture.variables.get(name)
-    if one is None:
-        raise InvalidInput(
-            f"{conjecture.name}: the free constant {name} needs a range: ranges={{{name!r}: Range(...)}}"
-        )
-    last: list[Decision] = []
-
-    def ask(value: Fraction) -> tuple[str, Decision]:
-        found = decide(value)
-        last[:] = [found]
-        if found.finding.interrupted:
-            raise KeyboardInterrupt
-        return found.outcome, found
-
-    # An end that does not belong to the range is not a value of the constant.
-    ends = [Fraction(one.low), Fraction(one.high)]
-    width = ends[1] - ends[0]
-    low, high = (end if one.holds(end) else end + sign * width / 1024 for end, sign in zip(ends, (1, -1), strict=True))
-    try:
-        reached: Sandwich[Decision] = sandwich(ask, low, high)
-        # A claim that holds at no end may hold in between.
-        for value in (Fraction(2) ** n for n in (0, -1, 1, -2, 2, 4, -4)):
-            if reached.proved is not None or not low < value < high:
-                continue
-            if ask(value)[0] == PROVED:
-                reached = sandwich(ask, value, high)
-    except KeyboardInterrupt:
-        if not last:
-            raise
-        return Decision(NEITHER, replace(last[0].finding, interrupted=True))
-    against = reached.refuted[1].finding if reached.refuted else None
-    constant = Constant(
-        name,
-        reached.proved[0] if reached.proved else None,
-        reached.refuted[0] if reached.refuted else None,
-        reached.larger_is_weaker,
-        engines=reached.proved[1].finding.engines if reached.proved else (),
-        case=against.case if against else {},
-        left=against.left if against else "",
-        right=against.right if against else "",
-        tried=reached.tried,
-        within=f"in {one}",
-        undecided=reached.undecided,
-    )
-    chosen = reached.proved or reached.refuted
-    return replace(chosen[1] if chosen else last[0], constant=constant)
 
 
 #: Cases before the proving side is asked, and cases that a proof is tried on.
@@ -304,8 +294,8 @@ def instance_of(conjecture: Conjecture, found: Finding, free: Fraction | None = 
     """The vectors and functions that a counterexample is; nothing for a claim about numbers."""
     if not (found.refuted and conjecture.about_vectors):
         return ()
-    small = instances(conjecture, free)
-    return tuple(small.told(from_text(small, found.case, what="the counterexample")))
+    small = instances(conjecture, free, int(found.case["dimension"]))
+    return tuple(small.family.story(from_text(small, found.case, what="the counterexample")))
 
 
 def nothing_met(conjecture: Conjecture, effort: _Effort, why: str) -> Finding:

@@ -32,7 +32,7 @@ from cflag_theory.falsify.vector_terms.squares import between
 #: Draws at which a factor is bounded, and at which hypotheses about numbers are compared.
 _FEW, _MANY = 16, 160
 #: Factors that are tried at first, how often a bound is halved, and places of a claim that are looked at.
-_GRID = (-64.0, -16.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
+_GRID = (-64.0, -16.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0, 4096.0)
 _HALVES, _PLACES = 22, 24
 #: A side of more terms was expanded, and its places are not what was written.
 _WRITTEN = 5

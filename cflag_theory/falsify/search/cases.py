@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, Range
+from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, SIGN, Range
 from cflag_theory.falsify.search.exact_numbers import Exact, Whole
 from cflag_theory.kernels.numbers import Array, fraction
 
@@ -284,3 +286,32 @@ def _with_less(conjecture: Conjecture, case: Case, name: str) -> Iterator[Case]:
                 value = np.where(value > index, value - 1, np.where(value == index, 0, value))
             smaller[other] = value if other != name else now - 1
         yield smaller
+
+
+def all_cases(conjecture: Conjecture, most: int) -> list[Case] | None:
+    """All cases, where they are finitely many, `most` at most."""
+    variables = conjecture.variables
+    if any(one.kind == REAL and not one.fixed for one in variables.values()):
+        return None
+    ranges = [range(int(variables[name].low), int(variables[name].high) + 1) for name in conjecture.sizes]
+    if math.prod(len(one) for one in ranges) > most:
+        return None
+    found: list[Case] = []
+    for point in product(*ranges):
+        sizes = dict(zip(conjecture.sizes, point, strict=True))
+        coordinates = list(_levels(conjecture, sizes, most))
+        if len(found) + math.prod(len(one) for one in coordinates) > most:
+            return None
+        found += [case_at(conjecture, sizes, u) for u in product(*coordinates)]
+    return found
+
+
+def _levels(conjecture: Conjecture, sizes: dict[str, int], most: int) -> Iterator[list[Fraction]]:
+    """For every free entry of a case without real variables, a coordinate for each of its values."""
+    for name, one in conjecture.variables.items():
+        values = one.top(sizes) - one.low + 1 if one.kind != SIGN else 2
+        if name not in conjecture.sizes and values > 1:
+            # One more than is allowed is enough to see that they are too many.
+            count = min(int(values), most + 1)
+            levels = [Fraction(2 * k + 1, 2 * int(values)) for k in range(count)]
+            yield from [levels] * int(np.prod(shape_of(one, sizes), dtype=np.int64))

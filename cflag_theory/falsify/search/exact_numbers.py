@@ -181,7 +181,7 @@ def enclose(value: Any) -> Enclosure | None:
 def as_float(value: Any) -> float:
     """The float next to an exact number; an infinity where it is too large for floats."""
     try:
-        return float(value)
+        return float(Fraction(value) if isinstance(value, Exact) else value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 

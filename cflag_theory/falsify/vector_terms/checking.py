@@ -9,7 +9,7 @@ t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain, islice, product
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Total, TotalVector
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.sorts import SortError, sort_of
+from cflag_theory.claims.engine.relation import Relation, at_most, sides
+from cflag_theory.claims.engine.sorts import Sort, SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
 from cflag_theory.falsify.vector_terms.draws import Drawn, faults
@@ -38,12 +38,7 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
     held: set[tuple[Fact, tuple[int, ...]]] = set()
     stepped = _stepped([fact for fact in reading.facts if fact.forall])
     own = {step.name for fact in stepped if (step := _step(fact)) is not None}
-    last = {
-        name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
-        for keys in (world.vectors, world.functions)
-        for name in {of for of, _ in keys} - own
-    }
-    for way in islice(continuations(world.vectors, last), ways):
+    for way in islice(continuations(world.vectors, _last(world, own)), ways):
         world.beyond, world.asked = way, False
         try:
             parts = (
@@ -62,6 +57,69 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
         if not world.asked:
             break
     return found[0], way
+
+
+def asked_of(reading: Reading, world: World) -> Iterator[Relation]:
+    """What makes a world of symbols one of a claim, as relations between numbers; families stay at their last members.
+
+    Raises
+    ------
+    NoMeaning
+        A hypothesis speaks of an index otherwise than as the place of a member, or a number need not be whole.
+    """
+    entries = [
+        (world.vectors[key][0], one.sort)
+        for one in reading.atoms(Entry)
+        for key in world.vectors
+        if key[0] == one.args[0].args[0].name
+    ]
+    for value, sort in [*((value, sort_of(symbol)) for symbol, value in world.numbers.items()), *entries]:
+        if sort.whole and not sp.sympify(value).is_integer:
+            raise NoMeaning(f"{value} need not be whole")
+        if sort.start is not None:
+            yield Relation(sp.S.Zero, "<" if sort.start or sort is Sort.POSITIVE else "<=", sp.sympify(value))
+    if words := next(chain(_weights(world), faults(reading.atoms(Drawn), world.weights, world.number)), None):
+        raise NoMeaning(words)
+    for f in reading.functions:
+        if f.properties.lower is not None:
+            raise NoMeaning(f"{f} is bounded below")
+        for (of, _), made in world.functions.items():
+            bends = [*made.outer, *(one for one, width in zip(made.inner, made.width, strict=True) if width)]
+            for bend in bends if of == f.args[0].name else ():
+                if (smooth := f.properties.smooth) is not None:
+                    yield from (at_most(sign * bend, world.number(smooth)) for sign in (1, -1))
+                if (mu := f.properties.mu) is not None:
+                    yield at_most(world.number(mu), bend)
+    last, end = _last(world), _end(world)
+    world.beyond = Continuation(last)
+    for fact in reading.facts:
+        relation = of_numbers(fact.relation)
+        if any({*fact.forall} & _without_members(side).free_symbols for side in sides(relation)) or any(
+            place not in fact.forall
+            for side in sides(relation)
+            for one in _deep(side)
+            if isinstance(one, Named | Function)
+            for place in one.args[1:]
+            if {*fact.forall} & place.free_symbols
+        ):
+            raise NoMeaning(f"{fact.words}, for every index, is more than an instance for every constant can show")
+        for place in product(range(end + 1), repeat=len(fact.forall)):
+            world.at = dict(zip(fact.forall, place, strict=True))
+            yield relation.map(lambda side: sp.sympify(world.number(side)))
+    world.at = {}
+
+
+def _last(world: World, but: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Where the last member of every family stands."""
+    return {
+        name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
+        for keys in (world.vectors, world.functions)
+        for name in {of for of, _ in keys} - {*but}
+    }
+
+
+def _end(world: World) -> int:
+    return 1 + max((top for keys in (world.vectors, world.functions) for _, at in keys for top in at), default=0)
 
 
 def continuation(reading: Reading, world: World) -> Iterator[str]:
@@ -83,10 +141,14 @@ def _values(reading: Reading, world: World) -> Iterator[str]:
             row(entry) for (name, _), entry in world.vectors.items() if name == of and not one.sort.holds(entry[0])
         ]:
             yield f"{of} has the member {wrong[0]}, which is not {one.sort}"
+    yield from _weights(world)
+    yield from faults(reading.atoms(Drawn), world.weights, world.number)
+
+
+def _weights(world: World) -> Iterator[str]:
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:
             yield f"the weights of {name} are negative or do not sum to one"
-    yield from faults(reading.atoms(Drawn), world.weights, world.number)
 
 
 def _functions(reading: Reading, world: World) -> Iterator[str]:
@@ -110,7 +172,7 @@ def _functions(reading: Reading, world: World) -> Iterator[str]:
 
 def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list[Fact], held: Any) -> Iterator[str]:
     """What does not hold; `held` collects what holds of members that are there, however they go on."""
-    end = 1 + max((top for keys in (world.vectors, world.functions) for _, at in keys for top in at), default=0)
+    end = _end(world)
     for fact in reading.facts:
         relation = of_numbers(fact.relation)
         _rising(fact)
@@ -121,7 +183,7 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
             if fact in stepped and world.key(head(fact.relation.left)) not in world.vectors:
                 # It says what that later member is.
                 continue
-            if not _holds(relation.op, world.number(relation.left - relation.right)):
+            if not holds(relation.op, world.number(relation.left - relation.right)):
                 yield f"{fact.words} does not hold at {_at(world.at)}" if fact.forall else f"{fact.words} does not hold"
             if not world.asked:
                 held.add((fact, place))
@@ -159,7 +221,8 @@ def of_numbers(relation: Relation) -> Relation:
     return relation
 
 
-def _holds(op: str, gap: Any) -> bool:
+def holds(op: str, gap: Any) -> bool:
+    """Whether a relation holds by left less right."""
     return bool(gap == 0 if op == "==" else gap < 0 if op == "<" else gap <= 0)
 
 

@@ -9,11 +9,12 @@ from math import prod
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Binder, Index, Operator
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Basis, TermError, dot, parts, vector
+from cflag_theory.claims.engine.operators import Binder, Index, Largest, Least, Operator, Total, TotalVector, sum_over
+from cflag_theory.claims.engine.relation import Relation, sides
+from cflag_theory.claims.engine.terms import Basis, Function, Named, TermError, dot, parts, vector
 
 
 class Drawn(Binder, Basis):
@@ -119,6 +120,69 @@ def _moment(u: Drawn, v: Drawn, sizes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     part = 1 / count if whole == 0 else (whole - count) / (count * (whole - 1))
     means = dot(u.over(u.body), u.over(v.body))
     return sp.expand(means + part * (u.over(dot(u.body, v.body)) - means))
+
+
+def maxima(
+    largest: Sequence[Largest], goal: Relation, facts: Sequence[Fact], fresh: Callable[[str], str]
+) -> tuple[dict[Any, sp.Expr], list[Fact]]:
+    """A number for every maximum, which no member exceeds, and weights of members that reach it: it is their mean.
+
+    Where the claim speaks of the families of a maximum for members below its end alone, one by one, what lies beyond it
+    may be taken to be like the first: so the bound is said of every index.
+    """
+    names: dict[Any, sp.Expr] = {}
+    more: list[Fact] = []
+    for number, one in enumerate(largest, start=1):
+        members = {_family(term) for term in sp.preorder_traversal(one.body) if _family(term)}
+        what = Fact("", Relation(one.body, "==", sp.S.Zero), "", (one.bound,))
+        alone = not any(isinstance(s, Index) for s in one.free_symbols) and _pointwise(what, members, one.outside + 1)
+        within = alone and all(_within(side, members, one.outside + 1) for side in sides(goal))
+        if not (within and all(_pointwise(fact, members, one.outside + 1) for fact in facts)):
+            continue
+        sort = {"nonnegative": True} if one.body.is_nonnegative else {"real": True}
+        names[one] = top = sp.Symbol(fresh(f"max_{number}"), **sort)
+        over, chosen = (
+            sum_over(one.bound, one.outside + 1),
+            sp.Function(f"chosen_{number}", nonnegative=True)(one.bound),
+        )
+        more.append(_fact(f"members of {top}", one.body, top, "<="))
+        signed = [one.body**n for n in (1, 2) if (one.body**n).is_nonnegative]
+        more += [_fact(f"a part of {what}", chosen * what, what, "<=") for what in signed]
+        more.append(_fact(f"weights of {top}", over(chosen), sp.S.One))
+        more += [_fact(f"{top**n} is reached", top**n, over(chosen * one.body**n)) for n in (1, 2)]
+    return names, more
+
+
+def _family(term: Any) -> Any:
+    """What a member of a family belongs to; None for anything else."""
+    if isinstance(term, Named | Function):
+        return term.args[0] if term.args[1:] else None
+    return term.func if isinstance(term, AppliedUndef) else None
+
+
+def _within(expr: Any, families: set[Any], count: sp.Expr, bound: frozenset[sp.Symbol] = frozenset()) -> bool:
+    """Whether families are spoken of at indices alone, each bound by a sum or extreme of the first `count` members."""
+    if _family(expr) in families and not {*expr.args} - {_family(expr)} <= bound:
+        return False
+    if isinstance(expr, Total | TotalVector) and expr.operator.is_sum and expr.operator.total == count:
+        bound |= {expr.operator.index}
+    if isinstance(expr, Largest | Least) and expr.outside + int(isinstance(expr, Largest)) == count:
+        bound |= {expr.bound}
+    return all(_within(part, families, count, bound) for part in expr.args)
+
+
+def _pointwise(fact: Fact, families: set[Any], count: sp.Expr) -> bool:
+    """Whether a hypothesis says the same of every member, and nothing of its index."""
+    for side in sides(fact.relation):
+        spoken = not families or families & {_family(term) for term in sp.preorder_traversal(side)}
+        if (spoken and _bare(side, fact.forall)) or not _within(side, families, count, frozenset(fact.forall)):
+            return False
+    return True
+
+
+def _bare(expr: Any, indices: Sequence[sp.Symbol]) -> bool:
+    """Whether an index stands elsewhere than at the place of a member."""
+    return expr in indices or (not _family(expr) and any(_bare(part, indices) for part in expr.args))
 
 
 def _fact(name: str, left: sp.Expr, right: sp.Expr, op: str = "==") -> Fact:

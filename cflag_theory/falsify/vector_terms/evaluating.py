@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -14,7 +14,7 @@ import sympy as sp
 from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, Total, TotalVector
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
-from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, row, start
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.reading import Entry
 
@@ -29,6 +29,8 @@ def _parts(v: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
 
 
 def _root(square: Any) -> Any:
+    if isinstance(square, sp.Expr):
+        return sp.sqrt(sp.factor(square))
     return square.root() if isinstance(square, Growing) else exact_numbers.sqrt(square)
 
 
@@ -255,6 +257,18 @@ class World:
         if found is None:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
         return found
+
+    def told(self, but: Iterable[sp.Symbol] = ()) -> list[str]:
+        """A line for its numbers, but some, and for each vector and function."""
+        numbers = ", ".join(f"{s} = {value}" for s, value in self.numbers.items() if s not in but)
+        lines = [numbers] if numbers else []
+        lines += [f"weights of {name}: {', '.join(map(str, weights))}" for name, weights in self.weights.items()]
+        lines += [f"{name}{_indices(at)} = {row(vector)}" for (name, at), vector in self.vectors.items()]
+        return lines + [f"{name}{_indices(at)}(w) = {made}" for (name, at), made in self.functions.items()]
+
+
+def _indices(at: tuple[Any, ...]) -> str:
+    return f"[{', '.join(map(str, at))}]" if at else ""
 
 
 def piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:

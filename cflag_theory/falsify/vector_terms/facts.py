@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -77,7 +78,13 @@ class Facts:
             if not (is_vector(known.relation.left) or is_vector(known.relation.right))
         }
 
-    def derive(self, name: str, goal: Relation, given: list[str | None]) -> None:
+    def square_of(self, v: sp.Expr) -> str:
+        """The name under which ||v||^2 = <v, v> is known."""
+        name = self.use(rules.norm_squared(f"square of ||{v}||", v))
+        shown = rules.concluded(rules.norm_squared("", v), [], self.strict) if name is None else None
+        return name or next(known for known, one in self.known.items() if one.relation == shown)
+
+    def derive(self, name: str, goal: Relation, given: Sequence[str | None]) -> None:
         """Add a relation that follows from these, if a certificate is found."""
         known = {one: self.known[one].relation for one in given if one is not None}
         certificate = None if name in self.known else find(goal, known)

@@ -25,7 +25,6 @@ from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
-from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
@@ -43,6 +42,8 @@ from cflag_theory.falsify.vector_terms.reading import (
 
 #: Coordinates, members of a family, and how often equations are used in turn, until the vectors that they give stay.
 _DIMENSIONS, _MEMBERS, _PASSES = 2, 2, 8
+#: The largest number in more dimensions.
+_LARGEST = 10**12
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 #: Of the instances in exact numbers, how many are continued in every way at first, and then each which.
@@ -55,17 +56,19 @@ class Instances(Conjecture):
     """The numbers of small instances; hypotheses are graded, so that the search sees how far they are from holding."""
 
     facts: tuple[Hypothesis, ...]
-    told: Callable[[Mapping[str, Any]], list[str]]
+    family: _Family
+    #: The same with up to so many coordinates, which may be large.
+    wide: Callable[[int], Instances]
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         return self.facts
 
 
-def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances:
-    """A conjecture with vectors over small explicit instances."""
+def instances(conjecture: Conjecture, free: Fraction | None = None, dimension: int = 0) -> Instances:
+    """A conjecture with vectors over small explicit instances; those of more dimensions may have larger numbers."""
     reading = with_entries(replace(read_vectors(conjecture, free), hints=()))
-    family = _Family(reading, dict(conjecture.variables))
+    family = _Family(reading, dict(conjecture.variables), max(dimension, _DIMENSIONS))
     names = list(family.ranges)
     exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
@@ -81,7 +84,8 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
         right=by_name("right", names, lambda draw: family.side(draw, 1)),
         relation=goal.op,
         facts=tuple(facts),
-        told=family.story,
+        family=family,
+        wide=lambda most: instances(conjecture, free, most),
     )
 
 
@@ -97,8 +101,8 @@ def _quantity(what: str, names: list[str], family: _Family, relation: Relation, 
 class _Family:
     """Which numbers make an instance of a claim, and the instance that they make."""
 
-    def __init__(self, reading: Reading, given: Mapping[str, Range]) -> None:
-        self.reading = reading
+    def __init__(self, reading: Reading, given: Mapping[str, Range], dimension: int) -> None:
+        self.reading, self.dimension = reading, dimension
         self.drawn = reading.atoms(Drawn)
         chances = {one.chance for one in self.drawn}
         self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
@@ -158,7 +162,7 @@ class _Family:
             self.defined[pivot] = value
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
-        yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
+        yield "dimension", Range(1, self.dimension, kind=INTEGER)
         wide = {self.count[one.index] for one in self.whole}
         for name in dict.fromkeys(self.count.values()):
             yield name, Range(1, _MEMBERS + (name in wide), kind=INTEGER)
@@ -168,7 +172,7 @@ class _Family:
             if symbol in self.shares:
                 yield f"{word(symbol)}_share", Range(0, 1, open="low")
             else:
-                yield word(symbol), self.given.get(symbol.name) or range_of(symbol)
+                yield word(symbol), self.given.get(symbol.name) or self._wider(range_of(symbol))
         for one in self.means:
             yield f"weights_{word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
         for name, members in self.families.items():
@@ -178,19 +182,27 @@ class _Family:
                     yield f"{name}_{part}", Range(span.low, span.high, shape=(*shape, "dimension"))
                 if members[0].properties.lower is not None:
                     yield f"{name}_above", Range(0, 1, shape=(*shape, 1))
-            elif self._drawn(members):
+            elif self.drawn_apart(members):
                 sort = self.sorts.get(members[0].args[0])
                 span = Range(-2, 2) if sort is None else range_of(sp.Dummy(**sort.assumptions))
-                yield name, replace(span, shape=(*shape, "dimension" if sort is None else 1))
+                yield name, replace(self._wider(span), shape=(*shape, "dimension" if sort is None else 1))
 
-    def _drawn(self, members: list[sp.Basic]) -> bool:
+    def _wider(self, one: Range) -> Range:
+        """A range of the search; beyond its dimensions, numbers may be larger too."""
+        if self.dimension <= _DIMENSIONS or one.kind == INTEGER:
+            return one
+        return replace(one, low=-_LARGEST if one.low < 0 else one.low, high=_LARGEST)
+
+    def drawn_apart(self, members: list[sp.Basic]) -> bool:
+        """Whether a family has members that no equation gives."""
         return any(one not in self.defined for one in members)
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
-        several = [one.index for one in self.reading.operators if one.is_sum]
-        several += [one.bound for one in self.reading.atoms(Largest, Least)]
-        found: dict[sp.Symbol, int] = dict.fromkeys(several, _TERMS)
+        found: dict[sp.Symbol, int] = {one.bound: _TERMS for one in self.reading.atoms(Largest, Least)}
+        for one in (one for one in self.reading.operators if one.is_sum):
+            still = 0 if any(isinstance(s, Index) for s in one.total.free_symbols) else self._highest(one.total)
+            found[one.index] = max(found.get(one.index, _TERMS), min(still, _WIDEST))
         for place in (place for members in self.families.values() for place in places(members)):
             running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
             if len(place) == 1 and place[0] in self.count:
@@ -229,12 +241,13 @@ class _Family:
         )
         if self._seen[0] != key:
             try:
-                self._seen = (key, self._world(draw))
+                self._seen = (key, self.made(draw))
             except ZeroDivisionError:
                 self._seen = (key, None)
         return self._seen[1]
 
-    def _world(self, draw: Mapping[str, Any]) -> World | None:
+    def made(self, draw: Mapping[str, Any]) -> World | None:
+        """The instance that a draw makes, of numbers that may be symbols; None where it makes none."""
         numbers = {
             whole: Fraction(int(draw[self.count[of.index]])) for of, whole in self.whole.items() if whole.is_Symbol
         }
@@ -267,7 +280,7 @@ class _Family:
                     if made is None:
                         return None
                     world.functions[of, point] = made
-            elif self._drawn(members):
+            elif self.drawn_apart(members):
                 array = draw[name]
                 world.vectors |= {(of, point): array[point].tolist() for point in np.ndindex(*array.shape[:-1])}
         self._define(world)
@@ -334,13 +347,7 @@ class _Family:
         world = self.world(draw)
         if world is None:
             return []
-        lines = [", ".join(f"{s} = {value}" for s, value in world.numbers.items())] if world.numbers else []
-        lines += [f"weights of {name}: {', '.join(map(str, weights))}" for name, weights in world.weights.items()]
-        for (name, at), vector in world.vectors.items():
-            lines.append(f"{name}{_indices(at)} = {row(vector)}")
-        for (name, at), made in world.functions.items():
-            lines.append(f"{name}{_indices(at)}(w) = {made}")
-        lines += continuation(self.reading, world)
+        lines = [*world.told(), *continuation(self.reading, world)]
         _, least = self._worst(world, self.reading.goal)
         return [*lines, "at " + ", ".join(f"{i} = {value}" for i, value in least.items())] if least else lines
 
@@ -380,16 +387,14 @@ class _Family:
         world = self.world(draw)
         return (1, 0) if world is None else self._worst(world, relation)[0]
 
+    def pairs(self, world: World, relation: Relation) -> Iterator[tuple[Any, Any]]:
+        """Both sides of a relation at all values of its indices, at which the world then is."""
+        for _ in self._values(world, relation.left, relation.right):
+            yield world.number(relation.left), world.number(relation.right)
+
     def _worst(self, world: World, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
         """Both sides, and the values of the indices, at which a relation holds least."""
-        found = []
-        for _ in self._values(world, relation.left, relation.right):
-            left, right = world.number(relation.left), world.number(relation.right)
-            gap = left - right if relation.op != "==" else abs(left - right)
-            found.append((gap, (left, right), dict(world.at)))
+        size = abs if relation.op == "==" else lambda gap: gap
+        found = [(size(left - right), (left, right), dict(world.at)) for left, right in self.pairs(world, relation)]
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _indices(at: tuple[Any, ...]) -> str:
-    return f"[{', '.join(map(str, at))}]" if at else ""

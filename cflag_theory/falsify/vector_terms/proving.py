@@ -28,6 +28,8 @@ from cflag_theory.falsify.vector_terms.reading import Reading
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
+#: Relations between lengths from which the sign of a quotient of these is sought.
+_LENGTHS = 4
 
 
 class Proved(NamedTuple):
@@ -85,7 +87,8 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     if end.is_positive:
         count = sp.Symbol(reading.fresh(end.name), integer=True, nonnegative=True)
         try:
-            wider = replace(reading, goal=reading.goal.xreplace({end: count}))
+            facts = tuple(fact for fact in reading.facts if end not in fact.relation.free_symbols)
+            wider = replace(reading, goal=reading.goal.xreplace({end: count}), facts=facts)
             none = wider.goal.subs({count: sp.S.Zero})
             steps = None if none.slack.has(sp.zoo, sp.nan) else _by_induction(wider, count)
         except TermError:
@@ -198,7 +201,7 @@ def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | No
         if (certificate := facts.certificate(plain)) is not None:
             facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, facts.used(certificate), certificate)
-            facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])
+            facts.derive(name, squared, ["squared norms", facts.square_of(u), facts.square_of(v)])
     elif (certificate := find(squared, facts.relations())) is not None:
         facts.known[name] = rules.Known(squared)
         facts.steps[name] = Obligation(name, squared, facts.used(certificate), certificate)
@@ -274,17 +277,20 @@ def _gradient_steps(reading: Reading, facts: Facts) -> None:
 def _norms(reading: Reading, facts: Facts) -> None:
     """Norms in the claim: squares, the triangle and Cauchy-Schwarz inequalities."""
     for v in reading.norms:
-        _named_square(facts, v)
+        facts.square_of(v)
         summands = [c * basis for basis, c in parts(v).items()]
         if len(summands) > 1:
             facts.use(rules.triangle(f"triangle inequality for {v}", v, *summands))
+        for u in reading.norms:
+            if len(parts(v)) == len(parts(v - u)) == 2:
+                facts.use(rules.triangle(f"triangle inequality for {v} from {u}", v, u, v - u))
         for operator in reading.operators:
             if operator.index in v.free_symbols:
                 facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
                 facts.use(rules.jensen(f"square of {operator} of ||{v}||", operator, norm(v)))
                 facts.use(rules.norm_squared(f"square of ||{v}||, under {operator}", v, operator))
     shown = [one for one in facts.steps.values() if isinstance(one, Use) and one.given and one.given[0] in facts.behind]
-    for use, v in product(shown, reading.norms):
+    for use, v in product(shown, rounds.lengths(reading)):
         if use.rule == "at one value":
             for every, once in rounds.triangles(use, facts.behind[use.given[0]].relation, v):
                 if facts.use(every, behind=True):
@@ -297,11 +303,15 @@ def _norms(reading: Reading, facts: Facts) -> None:
 
 
 def _multiples(facts: Facts) -> None:
-    """||c v|| = c ||v|| where a relation says that c is not negative."""
+    """||c v|| = c ||v|| where a relation says that c is not negative, or two say it of a quotient of lengths."""
     norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
     for v in sorted(norms, key=str):
         of = parts(v.args[0])
         (c, basis), *others = [(c, basis) for basis, c in of.items()]
+        if not others and any(p.exp.is_negative for p in c.atoms(sp.Pow)):
+            lengths = [name for name, one in facts.relations().items() if one.slack.atoms(Norm) & c.atoms(Norm)]
+            for sign in (1, -1):
+                facts.derive(f"sign of {sign * c}", at_most(0, sign * c), lengths[:_LENGTHS])
         for name, one in facts.relations().items() if not others else ():
             for sign in (1, -1):
                 if sp.expand(one.slack - sign * c) == 0:
@@ -315,7 +325,7 @@ def _bounded(reading: Reading, facts: Facts) -> None:
         if left is None or right is None or fact.relation.op != "<=":
             continue
         (b, u), (c, v) = left, right
-        squares = [_named_square(facts, w) for w in (u, v)]
+        squares = [facts.square_of(w) for w in (u, v)]
         goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
         facts.derive(f"{fact.name}, squared", goal, [fact.name, *squares])
         for sign in (1, -1):
@@ -335,15 +345,6 @@ def _norm_of(expr: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
     norm = norms.pop()
     factor = sp.cancel(expr / norm)
     return None if factor.has(Norm) else (factor, norm.args[0])
-
-
-def _named_square(facts: Facts, v: sp.Expr) -> str:
-    """The name under which ||v||^2 = <v, v> is known."""
-    name = facts.use(rules.norm_squared(f"square of ||{v}||", v))
-    if name is not None:
-        return name
-    shown = rules.concluded(rules.norm_squared("", v), [], facts.strict)
-    return next(known for known, one in facts.known.items() if one.relation == shown)
 
 
 def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -14,7 +14,7 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.claim import Fact, Statement
-from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total, TotalVector
+from cflag_theory.claims.engine.operators import Atom, Index, Largest, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Term, Value, dot, is_vector
@@ -24,7 +24,7 @@ from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.conjecture import facts as facts_of
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
-from cflag_theory.falsify.vector_terms.draws import Drawn, named
+from cflag_theory.falsify.vector_terms.draws import Drawn, maxima, named
 from cflag_theory.falsify.vector_terms.words import own_names
 
 
@@ -49,7 +49,7 @@ class Reading:
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
         spoken = (*sides(*self.relations), *self.spoken)
-        found = {atom for side in spoken for atom in _deep(side) if isinstance(atom, kinds)}
+        found = {atom for side in spoken for atom in sp.preorder_traversal(side) if isinstance(atom, kinds)}
         return sorted(found, key=sp.default_sort_key)
 
     @property
@@ -94,15 +94,19 @@ class Reading:
 
     def as_proved(self) -> Reading:
         """The same as the proving side takes it."""
-        return self.with_draws().in_polynomials().with_order().with_exchanges()
+        return self.with_draws().with_maxima().in_polynomials().with_order().with_exchanges()
 
     def with_draws(self) -> Reading:
         """The same with a named vector for every mean over a draw, and what is known of it."""
         if not (drawn := self.atoms(Drawn)):
             return self
         names, facts, sizes = named(drawn, self.fresh)
-
         return replace(self, facts=(*self.facts, *facts)).put(names).put(sizes)
+
+    def with_maxima(self) -> Reading:
+        """The same with a number for every maximum, and what is known of it."""
+        names, facts = maxima(self.atoms(Largest), self.goal, (*self.facts, *self.hints), self.fresh)
+        return replace(read := self.put(names), facts=(*read.facts, *facts))
 
     def with_exchanges(self) -> Reading:
         """The same with what exchanging two means says: their weights depend on no other index."""
@@ -197,10 +201,6 @@ def _is_square(one: sp.Expr) -> bool:
     return isinstance(one, Dot) and one.args[0] == one.args[1]
 
 
-def _deep(expr: sp.Expr) -> Iterable[sp.Basic]:
-    yield from sp.preorder_traversal(expr)
-
-
 def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Reading:
     """A conjecture with vectors as relations; `free` is the value of its free constant."""
     name = conjecture.name
@@ -218,12 +218,12 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
     facts += _of_ranges(conjecture, by_name)
     read = Reading(name, goal, tuple(facts), hints)
-    read = read.put(own_names(read.atoms(sp.Symbol, AppliedUndef), but={conjecture.free, *map(str, conjecture.exists)}))
-    if conjecture.free is not None and free is not None:
-        value = sp.Rational(free.numerator, free.denominator)
-        fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        return read.put(fixed)
-    return read
+    read = read.put(
+        own_names(read.atoms(sp.Symbol, AppliedUndef), but={*conjecture.frees, *map(str, conjecture.exists)})
+    )
+    if free is None:
+        return read
+    return read.put({by_name[one]: sp.Rational(free) for one in conjecture.frees if one in by_name})
 
 
 def _fact(name: str, what: str, one: Hypothesis) -> Fact:
@@ -266,7 +266,7 @@ def _of_ranges(conjecture: Conjecture, by_name: Mapping[str, sp.Symbol]) -> list
     facts = []
     for name, one in conjecture.variables.items():
         symbol = by_name.get(name)
-        if symbol is None or name == conjecture.free:
+        if symbol is None or name in conjecture.frees:
             continue
         low, high = (sp.Rational(Fraction(end)) for end in (one.low, one.high))
         if one.fixed:

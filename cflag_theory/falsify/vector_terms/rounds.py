@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import sympy as sp
@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.operators import Index, Least, Operator, Total, 
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
-from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Basis, Named, Norm, Value, dot, is_vector, ln, norm2, parts
 from cflag_theory.falsify.vector_terms.gram import under
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -79,12 +79,26 @@ def with_ends(reading: Reading) -> Reading:
 
 
 def apart(reading: Reading, x: sp.Expr, y: sp.Expr) -> bool:
-    """Whether two points are of different rounds of a sum: what is known between them adds nothing to the sum."""
+    """Whether two points are of rounds that do not follow each other: what is between them adds nothing to a sum."""
     moving = {total.index for total in sums(reading)}
     named = [{one for one in at.atoms(Named) if one.args[1:]} for at in (x, y)]
     still = [{one.args[0] for one in found if not one.free_symbols & moving} for found in named]
     families = [{one.args[0] for one in found} for found in named]
-    return bool(moving) and x != y and bool(still[0] & families[1] or still[1] & families[0])
+    met = bool(moving) and x != y and bool(still[0] & families[1] or still[1] & families[0])
+    return met and not _following(x, y)
+
+
+def _following(x: sp.Expr, y: sp.Expr) -> bool:
+    """Whether two points are a family's members of one round and of the next."""
+    same = isinstance(x, Named) and isinstance(y, Named) and x.args[0] == y.args[0]
+    gaps = [a - b for a, b in zip(x.args[1:], y.args[1:], strict=True)] if same else []
+    return {*gaps} - {0} in ({1}, {-1})
+
+
+def lengths(reading: Reading) -> list[sp.Expr]:
+    """The vectors whose norms are spoken of, and those from a point to that of the next round."""
+    steps = [y - x for points in reading.functions.values() for x, y in combinations(points, 2) if _following(x, y)]
+    return list(dict.fromkeys((*reading.norms, *steps)))
 
 
 def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
@@ -258,11 +272,18 @@ def minima(reading: Reading) -> Iterator[Use]:
 
 
 def tangents(reading: Reading) -> Iterator[Use]:
-    """1 + u <= exp(u) for what powers of exp have as their exponents, times a number of rounds."""
+    """1 + u <= exp(u) for exponents u and what they are multiples of, (1 + u)^k <= exp(k u), and tangents of logs."""
     for one in reading.atoms(sp.exp):
-        for end in ends(reading):
-            if (u := sp.expand(one.args[0]).coeff(end)) != 0:
-                yield rules.tangent_of_exp(f"tangent of exp at {u}", u)
+        u = sp.expand(one.args[0])
+        steps = [by for end in ends(reading) if (by := u.coeff(end)) != 0]
+        for by in (*(steps or [u]), *(by / abs(times) for by in steps if abs(times := by.as_coeff_Mul()[0]) != 1)):
+            yield rules.tangent_of_exp(f"tangent of exp at {by}", by)
+    for one in reading.atoms(sp.Pow):
+        if one.exp in ends(reading) and (one.base - 1).is_nonnegative:
+            yield rules.tangent_of_exp(f"tangent of exp at {one.base - 1}, {one.exp} times", one.base - 1, one.exp)
+    of = [sp.S.One, *(one.args[0] for one in reading.atoms(ln))]
+    for a, b in permutations(of, 2):
+        yield rules.tangent_of_ln(f"tangent of ln from {a} to {b}", a, b)
 
 
 def first(end: sp.Symbol) -> int:

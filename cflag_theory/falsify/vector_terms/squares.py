@@ -18,10 +18,10 @@ import numpy as np
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from cflag_theory.claims.engine.algebra import certificate_fault, residual, slack, square, unknown
+from cflag_theory.claims.engine.algebra import as_power, certificate_fault, residual, slack, square, unknown
 from cflag_theory.claims.engine.finder import searched
 from cflag_theory.claims.engine.relation import Relation, at_most, below
-from cflag_theory.claims.engine.terms import Term, is_vector, norm2
+from cflag_theory.claims.engine.terms import Term, is_vector, ln, norm2
 from cflag_theory.falsify.decisions.decision import simplest
 from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, Programs, draws, evaluated, linear, under
 
@@ -63,16 +63,22 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
 
 
 def _powers_named(expr: sp.Expr, named: dict[sp.Expr, sp.Expr]) -> sp.Expr:
-    """The expression with a letter for every power whose exponent is a symbol, (1 + u)^(k + 1) being a product."""
+    """The expression with a letter for every logarithm and every power whose exponent is a symbol.
+
+    (1 + u)^(k + 1) is a product.
+    """
+    if isinstance(expr, ln | sp.NumberSymbol) or (isinstance(expr, sp.exp) and expr.exp.is_number):
+        return named.setdefault(expr, unknown("number", expr))
     if isinstance(expr, Term) or not expr.args:
         return expr
-    if isinstance(expr, sp.Pow) and not expr.exp.is_number:
-        opened = sp.expand_power_exp(expr)
-        if not isinstance(opened, sp.Pow):
+    if isinstance(expr, sp.Pow | sp.exp) and not expr.exp.is_number:
+        opened = sp.expand_power_exp(expr.func(*expr.args[:-1], sp.expand(expr.args[-1])))
+        if not isinstance(opened, sp.Pow | sp.exp):
             return _powers_named(opened, named)
-        if opened.exp.could_extract_minus_sign():
+        if isinstance(opened, sp.Pow) and opened.exp.could_extract_minus_sign():
             return 1 / _powers_named(1 / opened, named)
-        return named.setdefault(opened, unknown("power", opened))
+        base, times = as_power(opened)
+        return named.setdefault(base, unknown("power", base)) ** times
     return expr.func(*(_powers_named(one, named) for one in expr.args))
 
 

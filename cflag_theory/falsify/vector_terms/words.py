@@ -13,7 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine import operators, terms
 from cflag_theory.claims.engine.meanings import unfold
-from cflag_theory.claims.engine.operators import Least, index, sum_over
+from cflag_theory.claims.engine.operators import Largest, Least, index, sum_over
 from cflag_theory.claims.engine.sorts import Sort, name_fault, sort_of
 from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
 from cflag_theory.falsify.vector_terms.draws import mean_of
@@ -27,6 +27,7 @@ __all__ = [
     "draws",
     "function",
     "index",
+    "largest",
     "least",
     "mean",
     "norm",
@@ -114,8 +115,16 @@ def function(
 def least(over: sp.Symbol, count: Number | sp.Expr, expr: Number | sp.Expr) -> Any:
     """The least of a number for over = 0, ..., count - 1."""
     if not Sort.POSITIVE_NATURAL.fits(count := sp.sympify(count)):
-        raise TermError(f"{count} may be 0, and the least of no numbers is none: declare it integer and positive")
+        raise TermError(
+            f"{count} may be 0, and no number is the least or largest of none: declare it integer and positive"
+        )
     return Least(over, count, sp.sympify(expr))
+
+
+def largest(over: sp.Symbol, count: Number | sp.Expr, expr: Number | sp.Expr) -> Any:
+    """The largest of a number for over = 0, ..., count - 1."""
+    least(over, count, expr)
+    return Largest(over, sp.sympify(count) - 1, sp.sympify(expr))
 
 
 def mean(name: str, over: sp.Symbol) -> Any:

@@ -136,8 +136,9 @@ ONE = "does not hold for every i"
         "negative",
     ),
     Attack("decay of unknown sign", using(rules.decay("r", k, given="h"), h=at_most(w, 1)), "could be negative"),
-    Attack("a logarithm at zero", using(rules.tangent_of_ln("r", 0, 3)), "could be negative"),
-    Attack("a logarithm below one", using(rules.tangent_of_ln("r", 3, sp.S.Half)), "could be negative"),
+    Attack("a logarithm at zero", using(rules.tangent_of_ln("r", 0, 3)), "could be zero or negative"),
+    Attack("a logarithm below zero", using(rules.tangent_of_ln("r", 3, -sp.S.Half)), "could be zero or negative"),
+    Attack("a logarithm of unknown sign", using(rules.tangent_of_ln("r", w, 3)), "could be zero or negative"),
     Attack("decay beyond one", using(rules.decay("r", k, given="h"), h=at_most(n, 2)), "is not of the form u <= 1"),
     Attack(
         "a chord from a negative end", using(rules.chord_of_exp("r", given="h"), h=at_most(n, w)), "zero or negative"

@@ -217,13 +217,13 @@ def decay(premises: list[Known], k: sp.Expr) -> Relation:
     return at_most((1 - u) ** k, sp.exp(-k * u))
 
 
-@rule("tangent of ln", "ln(b) - ln(a) >= 1 - a/b for a, b >= 1, since ln(x) <= x - 1.")
+@rule("tangent of ln", "ln(b) - ln(a) >= 1 - a/b for a, b > 0, since ln(x) <= x - 1.")
 def tangent_of_ln(premises: list[Known], a: sp.Expr, b: sp.Expr) -> Relation:
     """1 - a/b <= ln(b) - ln(a)."""
     no_steps(premises)
     a, b = sp.sympify(a), sp.sympify(b)
-    nonnegative(a - 1)
-    nonnegative(b - 1)
+    positive(a)
+    positive(b)
     return at_most(1 - a / b, ln(b) - ln(a))
 
 
