@@ -19,11 +19,13 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.campaign.cases import KINDS, Case, case_of
-from tests.campaign.running import fault, load, prepare, smaller
+from tests.campaign.running import fault, load, prepare
 
 
 def said(case: Case) -> str:
@@ -61,6 +63,23 @@ def work(asked: argparse.Namespace, home: Path, place: int, write: int) -> None:
         spent[case.kind] += round(1000 * (time.monotonic() - begun))
         number += asked.jobs
     os.write(write, json.dumps([counts, broken, spent, number]).encode())
+
+
+def smaller(case: Case, broken: Callable[[Case], object]) -> Case:
+    """The same fault with fewer damages and words, and shorter words."""
+    for place in reversed(range(len(case.damages))):
+        other = replace(case, damages=case.damages[:place] + case.damages[place + 1 :])
+        case = other if broken(other) else case
+    for place in reversed(range(1, len(case.words))):
+        other = replace(case, words=case.words[:place] + case.words[place + 1 :])
+        case = other if broken(other) else case
+    for place in range(1, len(case.words)):
+        while len(word := case.words[place]) > 8:
+            other = replace(case, words=(*case.words[:place], word[: len(word) // 2], *case.words[place + 1 :]))
+            if not broken(other):
+                break
+            case = other
+    return case
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ import threading
 import time
 import traceback
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -389,20 +389,3 @@ def _without_seconds(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_seconds(one) for key, one in value.items() if key not in ("seconds", "folder")}
     return [_without_seconds(one) for one in value] if isinstance(value, list) else value
-
-
-def smaller(case: Case, broken: Callable[[Case], object]) -> Case:
-    """The same fault with fewer damages and words, and shorter words."""
-    for place in reversed(range(len(case.damages))):
-        other = replace(case, damages=case.damages[:place] + case.damages[place + 1 :])
-        case = other if broken(other) else case
-    for place in reversed(range(1, len(case.words))):
-        other = replace(case, words=case.words[:place] + case.words[place + 1 :])
-        case = other if broken(other) else case
-    for place in range(1, len(case.words)):
-        while len(word := case.words[place]) > 8:
-            other = replace(case, words=(*case.words[:place], word[: len(word) // 2], *case.words[place + 1 :]))
-            if not broken(other):
-                break
-            case = other
-    return case

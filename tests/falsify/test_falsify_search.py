@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from cflag_theory.falsify import falsifying as work
 from cflag_theory.falsify.proving import Attempt
 from cflag_theory.falsify.search.cases import as_floats, case_at, entries, from_text, inside
 from cflag_theory.falsify.search.evaluation import Evaluator
-from cflag_theory.falsify.search.exact_numbers import Exact, as_float, exp, sqrt
+from cflag_theory.falsify.search.exact_numbers import exp, sqrt
 from cflag_theory.falsify.search.running import problem_of, run
 from cflag_theory.kernels import algorithm
 from cflag_theory.verify import Conjecture, Range, falsify, quadratics, ridges
@@ -399,10 +398,3 @@ def test_components_that_cancel_are_a_problem_too():
 def test_sizes_of_a_family_are_checked(sizes):
     with pytest.raises(InvalidInput):
         quadratics(N=sizes)
-
-
-def test_an_exact_number_has_a_float_next_to_it():
-    """Also one too large for floats, and one that refuses to be turned into one by a user's code."""
-    assert as_float(Exact(1, 3)) == 1 / 3
-    assert as_float(Exact(10**400)) == math.inf
-    assert as_float(-Exact(10**400)) == -math.inf

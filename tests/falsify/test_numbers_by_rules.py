@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import sympy as sp
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import Conjecture, Range, decide
-from cflag_theory.falsify.search.exact_numbers import exp, log
+from cflag_theory.falsify.search.exact_numbers import Exact, as_float, exp, log
 
 R = sp.Rational
 T, m = sp.Symbol("T", integer=True, positive=True), sp.Symbol("m", integer=True, nonnegative=True)
@@ -122,3 +124,10 @@ def test_a_recursion_decays_like_exp():
     assert decide(claim).outcome == "proved"
     without = Conjecture(name="decay", left=A(T), right=sp.exp(-2 * c * T) * A(0), given=(step, c <= 1))
     assert decide(without).outcome != "proved"
+
+
+def test_an_exact_number_has_a_float_next_to_it():
+    """Also one too large for floats, and one that refuses to be turned into one by a user's code."""
+    assert as_float(Exact(1, 3)) == 1 / 3
+    assert as_float(Exact(10**400)) == math.inf
+    assert as_float(-Exact(10**400)) == -math.inf
