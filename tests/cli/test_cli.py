@@ -260,11 +260,11 @@ RATE = ("rate", *TINY, "--horizons", "4,8", "--replicas", "2", "--E", "1")
         ((*SIMULATE, "--dial", "conflict"), "dial 'conflict' is not understood: write KEY=VALUE"),
         ((*SIMULATE, "--dial", "nosuch=1"), "problem 'separable' has no dial 'nosuch': use one of clients, "),
         ((*SIMULATE, "--dial", "clients=0"), "clients is 0: use an integer of at least 1"),
-        ((*SIMULATE, "--dial", "conflict=2"), "conflict is 2: use a finite number from 0 to 1"),
+        ((*SIMULATE, "--dial", "conflict=2"), "conflict is 2: use a number from 0 to 1"),
         ((*SIMULATE, "--E", "0"), "local_steps is 0: use an integer of at least 1"),
         ((*SIMULATE, "--T", "0"), "rounds is 0: use an integer of at least 1"),
         ((*SIMULATE, "--replicas", "0"), "replicas is 0: use an integer of at least 1"),
-        ((*SIMULATE, "--seed", str(2**63)), f"seed is {2**63}: use an integer below 2^63"),
+        ((*SIMULATE, "--seed", str(2**63)), f"seed is {2**63}: use an integer of at least 0, below 2^63"),
         ((*SIMULATE, "--alpha", "-1"), "alpha is -1.0: use a finite number that is not negative"),
         (
             (*SIMULATE, "--algorithm", "fedavg", "--alpha", "1"),
@@ -284,7 +284,7 @@ RATE = ("rate", *TINY, "--horizons", "4,8", "--replicas", "2", "--E", "1")
         ),
         (("rate", "--horizons", "16"), "horizons [16] do not increase from 1 on: give at least two"),
         (("rate", "--horizons", "two"), "horizons 'two' is not understood: write 0-4 or 16,32,64"),
-        ((*RATE, "--replicas", "1"), "replicas = 1 leave nothing to resample: use at least 2"),
+        ((*RATE, "--replicas", "1"), "replicas is 1: use an integer of at least 2, below 2^63"),
         ((*RATE, "--E", "0"), "local_steps is 0: use an integer of at least 1"),
         ((*RATE, "--c", "0"), "c is 0.0: use a finite positive number"),
         *(

@@ -144,7 +144,7 @@ def test_tasks_of_data_are_named_in_order(cflag):
         ((*GLM, "--alpha", "-1"), "alpha is -1"),
         ((*FORGETTING, "--problem", "glmm"), "problem 'glmm' is unknown"),
         ((*GLM, "--dial", "heat=1"), "no dial 'heat'"),
-        ((*GLM, "--dial", "heterogeneity=low"), "heterogeneity is 'low': use a number"),
+        ((*GLM, "--dial", "heterogeneity=low"), "heterogeneity is 'low': use a finite number that is not negative"),
         ((*FORGETTING, "--data", "digits", "--dial", "conflict=1"), "is only for synthetic problems"),
         ((*FORGETTING, "--data", "digits", "--problem", "glm"), "leave out --problem or --data"),
         ((*GLM, "--zeta", "1"), "zeta = 1"),

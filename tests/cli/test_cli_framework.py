@@ -81,7 +81,7 @@ def test_simulate_on_windows(cflag, windows):
         ((*CFL, "--dial", "alpha=0.5"), "alpha = 0.5 belongs to Assumption 7: use correlation='geometric'"),
         ((*CFL, "--dial", "mu=9"), "mu is 9.0 and L is 5.0"),
         ((*CFL, "--dial", "law=cauchy"), "law 'cauchy' is unknown: use one of normal, sign"),
-        ((*RUN, "--problem", "evolving", "--dial", "windows=half"), "windows 'half' are unknown: use one of all"),
+        ((*RUN, "--problem", "evolving", "--dial", "windows=half"), "windows 'half' is unknown: use one of all"),
         ((*RUN, "--problem", "evolving", "--dial", "count=0"), "count of the windows is 0"),
     ],
 )

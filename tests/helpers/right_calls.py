@@ -285,6 +285,7 @@ RIGHT = {
         "function": {"name": "f", "smooth": 1, "convex": False, "mu": None, "lower": None, "latex": None},
         "index": {"name": "i"},
         "draws": {"name": "k", "over": falsify.mean("c", falsify.index("i")), "count": 2, "out_of": 3},
+        "largest": {"over": falsify.index("t"), "count": 2, "expr": 1},
         "least": {"over": falsify.index("t"), "count": 2, "expr": 1},
         "sequence": {"name": "a", "nonnegative": True},
         "mean": {"name": "m", "over": falsify.index("i")},

@@ -20,6 +20,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.validation import as_numbers
+from cflag_theory.public import Count, NotNegative, taking
 
 # Entries of one array of responses; there are six, and two of moments.
 LARGEST = 20_000_000
@@ -71,15 +72,16 @@ class Moments:
         return expected_norm(mean, variance)
 
 
+@taking
 def responses(
     eigenvalues: ArrayLike,
     steps: ArrayLike,
     *,
-    rounds: int,
-    local_steps: int = 1,
+    rounds: Count,
+    local_steps: Count = 1,
     weights: RoundWeights | None = None,
-    proximal: float = 0.0,
-    server_rate: float = 1.0,
+    proximal: NotNegative = 0.0,
+    server_rate: NotNegative = 1.0,
 ) -> Responses:
     """Run the linear recursions of Algorithm 2 for many step sizes at once.
 
@@ -137,15 +139,16 @@ def responses(
     return Responses(eigenvalues=lam, **out)
 
 
+@taking
 def moments(
     answers: Responses,
     start: ArrayLike,
     *,
-    clients: int,
-    G2: float = 0.0,
-    D2: float = 0.0,
-    sigma2: float = 0.0,
-    information_loss: float = 0.0,
+    clients: Count,
+    G2: NotNegative = 0.0,
+    D2: NotNegative = 0.0,
+    sigma2: NotNegative = 0.0,
+    information_loss: NotNegative = 0.0,
     stateless: bool = False,
 ) -> Moments:
     """Mean and variance of w_t - w*, for drifts and noises that are isotropic and normal.

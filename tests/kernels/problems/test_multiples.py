@@ -81,7 +81,7 @@ def test_r_on_fractions():
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("r", [-1.0, math.nan, math.inf])
 def test_an_r_that_is_none(family, r):
-    with pytest.raises(InvalidInput, match=f"r is {r}: use a finite number of at least 0"):
+    with pytest.raises(InvalidInput, match=f"r is {r}: use a finite number that is not negative"):
         FAMILIES[family](r)
 
 
