@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
-from conftest import FIRST_EIGHT
+from needs import FIRST_EIGHT
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims import examine
