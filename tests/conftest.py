@@ -140,9 +140,9 @@ def kept():
 @pytest.fixture(scope="session")
 def verdicts(kept):
     """Verdict by id, for the first eight claims."""
-    from cflag_theory.verify import verify
-
     from needs import FIRST_EIGHT
+
+    from cflag_theory.verify import verify
 
     return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT, kept=kept), strict=True))
 

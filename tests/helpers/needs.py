@@ -25,5 +25,6 @@ def needs_coq(test):
     there = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
     return pytest.mark.full(pytest.mark.usefixtures("compiled_once")(there(test)))
 
+
 #: The first rows of the ledger, on which much is tried that takes too long on all.
 FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))

@@ -168,7 +168,7 @@ def random_separable(
     order = random.permutation(d)
     tasks[2][:, order[: round(anti_aligned * d)]] *= -1
     past_shift = grid(random.uniform(-1, 1, d))
-    apart = np.where(np.arange(d) < round(conflict * d), shift, 0)
+    apart = np.where(np.arange(d) < round(conflict * d), float(shift), 0)
     current_shift = past_shift.copy()
     current_shift[random.permutation(d)] += apart * random.choice([-1, 1], d)
     rotation = _dyadic_rotation(d, random) if rotated else np.eye(d)
