@@ -26,7 +26,7 @@ ROOMS = {
     "conform": 2383,
     # A claim's functions stay in the process of their file. Squares are found by semidefinite programs, not listed.
     # Claims about T rounds, draws of K of N, means of means; repairs read off programs; audits; proofs as chains.
-    "falsify": 11793,
+    "falsify": 11791,
     # Text that users bring is escaped in every picture, and what is drawn has a form. Regions of sharp steps.
     "figures": 2024,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
@@ -40,7 +40,7 @@ ROOMS = {
     "testing": 432,
     # What rests on a claim of a page that is not proved is not proved. A first look comes before z3 and all instances.
     # A process keeps what it has computed of a claim. Worst cases have a room of their own.
-    "verify": 10184,
+    "verify": 10186,
     # Exact worst cases for every number of clients, instead of performance estimation for few: one loop of rounds for
     # all rows that are linear in gradients, for users' own, and for draws of clients; largest and best steps.
     "worstcase": 3474,
@@ -64,4 +64,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4585581
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4585536

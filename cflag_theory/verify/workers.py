@@ -70,9 +70,11 @@ def _here(function: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], do
 
 def how_many(jobs: int | None) -> int:
     """As many processes as are asked for, or as there are usable cores; at most four for each core that there is."""
+    if jobs is not None:
+        return min(jobs, 4 * (os.cpu_count() or 1))
     from joblib import cpu_count
 
-    return min(jobs or cpu_count(), 4 * (os.cpu_count() or 1))
+    return int(cpu_count())
 
 
 class _Crew:

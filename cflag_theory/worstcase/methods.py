@@ -26,13 +26,13 @@ MOST_STEPS = 200
 _FAR = 10**100
 
 
-def _is_far(value: Any) -> bool:
+def _in_reach(value: Any) -> bool:
     return isinstance(value, Rational) and (value == 0 or 1 <= abs(Fraction(value)) * _FAR <= _FAR**2)
 
 
-_POSITIVE = Rule(lambda value: _is_far(value) and value > 0, "units in which it is positive, from 1e-100 to 1e100")
-_NOT_NEGATIVE = Rule(lambda value: _is_far(value) and value >= 0, f"{_POSITIVE.wanted}, or 0")
-_NUMBER = Rule(_is_far, "units in which it is 0 or from 1e-100 to 1e100")
+_POSITIVE = Rule(lambda value: _in_reach(value) and value > 0, "units in which it is positive, from 1e-100 to 1e100")
+_NOT_NEGATIVE = Rule(lambda value: _in_reach(value) and value >= 0, f"{_POSITIVE.wanted}, or 0")
+_NUMBER = Rule(_in_reach, "units in which it is 0 or from 1e-100 to 1e100")
 
 
 @dataclass(frozen=True)

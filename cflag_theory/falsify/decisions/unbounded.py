@@ -33,7 +33,7 @@ from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_ve
 
 #: The constants at which an instance is looked for; those, with n, at which powers are tried.
 AT = (sp.Integer(3), sp.Rational(1, 3), sp.Integer(16))
-_TRIALS = ((sp.S.One, 16), (sp.Integer(64), 1024), (sp.Rational(1, 64), 1024))
+_TRIALS = ((sp.S.One, Fraction(16)), (sp.Integer(64), Fraction(1024)), (sp.Rational(1, 64), Fraction(1024)))
 #: Powers of n, numbers that have one other than 0, and choices of these that are tried.
 _POWERS, _SCALED, _TRIED = (1, -1, 2, -2), 3, 1500
 #: What may go wrong where numbers are symbols: comparisons, and roots of what is no square.
@@ -106,9 +106,9 @@ def _at(case: Case, powers: _Powers, n: Any) -> Case:
     }
     for (name, place), power in powers.items():
         if place:
-            made[name][place] *= Fraction(n) ** power if isinstance(n, int) else n**power
+            made[name][place] *= n**power
         else:
-            made[name] *= Fraction(n) ** power if isinstance(n, int) else n**power
+            made[name] *= n**power
     return made
 
 

@@ -141,10 +141,8 @@ def maxima(
             continue
         sort = {"nonnegative": True} if one.body.is_nonnegative else {"real": True}
         names[one] = top = sp.Symbol(fresh(f"max_{number}"), **sort)
-        over, chosen = (
-            sum_over(one.bound, one.outside + 1),
-            sp.Function(f"chosen_{number}", nonnegative=True)(one.bound),
-        )
+        over = sum_over(one.bound, one.outside + 1)
+        chosen = sp.Function(f"chosen_{number}", nonnegative=True)(one.bound)
         more.append(_fact(f"members of {top}", one.body, top, "<="))
         signed = [one.body**n for n in (1, 2) if (one.body**n).is_nonnegative]
         more += [_fact(f"a part of {what}", chosen * what, what, "<=") for what in signed]
