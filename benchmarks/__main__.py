@@ -128,11 +128,11 @@ def first_minute(
     format: FormatOption = Format.table,
     write: WriteOption = False,
 ) -> None:
-    """How long a user waits for verdicts, the report, help, one claim and a run."""
-    from benchmarks.first_minute import waits, waits_sheet
+    """How long a user waits: the first report by parts, commands with empty caches and again, warm calls."""
+    from benchmarks.first_minute import waits, waits_sheets
 
-    rows = waits(cores=cores, repeats=repeats, tell=tell)
-    _hand_out("first-minute", [waits_sheet(rows, cores)], {"waits": rows}, format=format, write=write)
+    found = waits(cores=cores, repeats=repeats, tell=tell)
+    _hand_out("first-minute", waits_sheets(found, cores), found, format=format, write=write)
 
 
 @app.command("worst-cases")

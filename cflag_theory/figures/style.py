@@ -21,6 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 from cflag_theory.files import check_writable, whole
 from cflag_theory.shown import cleaned, escaped
@@ -175,17 +176,28 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
         If the folder cannot be written.
     """
     folder = Path(folder)
-    written = []
     check_writable(folder, remedy="choose a folder that you may write to")
-    for extension in formats:
-        target = folder / f"{name}.{extension}"
-        # Without a date the same results give the same bytes.
-        words = {"Description": figure.alt} if isinstance(figure, Picture) else {}
-        metadata = {"svg": words | {"Date": None}, "png": words}.get(extension)
-        with house_style(), whole(target) as file:
-            figure.savefig(file, format=extension, metadata=metadata, bbox_inches="tight")
-        written.append(target)
+    written = [folder / f"{name}.{extension}" for extension in formats]
+    # Without a date the same results give the same bytes.
+    words = {"Description": figure.alt} if isinstance(figure, Picture) else {}
+    metadata = {"svg": words | {"Date": None}, "png": words}
+    with house_style(), _laid_out(figure) as box:
+        for extension, target in zip(formats, written, strict=True):
+            with whole(target) as file:
+                figure.savefig(file, format=extension, metadata=metadata.get(extension), bbox_inches=box)
     return written
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[Bbox]:
+    """What is drawn on of a figure, in inches; its panels are put in place once for all formats."""
+    figure.draw_without_rendering()
+    # "none" is an engine too, for which all is drawn once more beforehand.
+    layout, figure._layout_engine = figure.get_layout_engine(), None
+    try:
+        yield figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
+    finally:
+        figure._layout_engine = layout
 
 
 _SYMBOL = re.compile(r"\b(?:(alpha|beta|eta|mu|zeta)(_\w)?\b|[A-Za-z](?:_\w)?(?= [=<>≤≥] ))")
