@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import chain, islice, product
+from numbers import Rational
 from typing import Any, NamedTuple
 
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative, unknown
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.sorts import Sort, SortError, sort_of
-from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
+from cflag_theory.claims.engine.terms import Function, Named, Term, is_vector, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
 from cflag_theory.falsify.vector_terms.draws import Drawn, faults
 from cflag_theory.falsify.vector_terms.evaluating import World
@@ -36,7 +37,7 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
     """The same, and the first of so many continuations with which there is none; none helps what its members break."""
     found: list[str] = []
     held: set[tuple[Fact, tuple[int, ...]]] = set()
-    stepped = _stepped([fact for fact in reading.facts if fact.forall])
+    stepped = _stepped([fact for fact in reading.facts if fact.forall], world)
     own = {step.name for fact in stepped if (step := _step(fact)) is not None}
     for way in islice(continuations(world.vectors, _last(world, own)), ways):
         world.beyond, world.asked = way, False
@@ -44,6 +45,7 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
             parts = (
                 _values(reading, world),
                 _functions(reading, world),
+                _later(reading, world, way),
                 _hypotheses(reading, world, way, stepped, held),
             )
             words = next(chain(*parts), None)
@@ -125,7 +127,7 @@ def _end(world: World) -> int:
 def continuation(reading: Reading, world: World) -> Iterator[str]:
     """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
     running = [fact for fact in reading.facts if fact.forall]
-    steps = {step.name: fact for fact in _stepped(running) if (step := _step(fact)) is not None}
+    steps = {step.name: fact for fact in _stepped(running, world) if (step := _step(fact)) is not None}
     _, way = judged(reading, world)
     for name in sorted(set().union(*map(_spoken, running)) if running else ()):
         yield f"{name} goes on for ever by {steps[name].name}" if name in steps else way.words(name)
@@ -149,6 +151,19 @@ def _weights(world: World) -> Iterator[str]:
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:
             yield f"the weights of {name} are negative or do not sum to one"
+
+
+def _later(reading: Reading, world: World, way: Continuation) -> Iterator[str]:
+    """Sequences that leave their sort as they go on."""
+    for one in reading.atoms(Entry):
+        of, sort = one.args[0].args[0].name, one.sort
+        if sort is Sort.REAL or of not in way.moving:
+            continue
+        op = "<" if sort.start or sort is Sort.POSITIVE else "<="
+        places = (Growing((_end(world) + first, way.period)) for first in range(way.period))
+        later = (way.member(world.vectors, of, (place,))[0] for place in places)
+        if (sort.whole and way.ratio.denominator != 1) or not all(way.never_above(op, -member) for member in later):
+            yield f"{of} is not {sort} for ever"
 
 
 def _functions(reading: Reading, world: World) -> Iterator[str]:
@@ -230,13 +245,13 @@ def _at(at: dict[sp.Symbol, int]) -> str:
     return ", ".join(f"{index} = {value}" for index, value in at.items())
 
 
-def _stepped(running: list[Fact]) -> list[Fact]:
+def _stepped(running: list[Fact], world: World) -> list[Fact]:
     """The hypotheses that are steps of families of which only steps speak at every index.
 
     Such a family exists whatever the others are: its later members are what the step makes of earlier ones. Steps use
     each other's members from before; one that does so alone may also be used at the index that it has reached.
     """
-    steps = {fact: found for fact in running if (found := _step(fact)) is not None}
+    steps = {fact: found for fact in running if (found := _step(fact)) is not None and _keeps_sort(fact, world)}
     while True:
         names = [step.name for step in steps.values()]
         alone = {fact: all(_earlier(fact, other) for other in steps.values()) for fact in steps}
@@ -254,6 +269,14 @@ def _stepped(running: list[Fact]) -> list[Fact]:
         if len(free) == len(steps):
             return list(free)
         steps = free
+
+
+def _keeps_sort(fact: Fact, world: World) -> bool:
+    """Whether what a step says of a sequence is within its sort, whatever its other members are."""
+    said, sort = fact.relation.right, fact.relation.left.sort if isinstance(fact.relation.left, Entry) else Sort.REAL
+    known = {symbol: sp.Rational(value) for symbol, value in world.numbers.items() if isinstance(value, Rational)}
+    said = said.xreplace(known | {term: unknown("term", term) for term in said.atoms(Term)})
+    return sort is Sort.REAL or (not sort.whole and manifestly_nonnegative(said, strictly=sort is Sort.POSITIVE))
 
 
 class _Step(NamedTuple):

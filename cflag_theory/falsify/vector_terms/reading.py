@@ -289,6 +289,9 @@ class Entry(Term):
     def _eval_is_nonnegative(self) -> bool | None:
         return self.sort is not Sort.REAL or None
 
+    def _eval_is_positive(self) -> bool | None:
+        return self.sort in (Sort.POSITIVE, Sort.POSITIVE_NATURAL) or None
+
     @property
     def sort(self) -> Sort:
         """That of the sequence."""
