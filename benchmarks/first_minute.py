@@ -142,7 +142,12 @@ def _call(name: str, rounds: int, goal: float, repeats: int) -> dict[str, Any]:
 
     call()
     inside = max(5, round(0.2 / seconds_of(call)))
-    timed = [seconds_of(lambda: [call() for _ in range(inside)]) / inside * 1e3 for _ in range(repeats)]
+
+    def calls() -> None:
+        for _ in range(inside):
+            call()
+
+    timed = [seconds_of(calls) / inside * 1e3 for _ in range(repeats)]
     return {"name": f"{name}, T = {rounds}", "ms": _spread(timed), "goal": goal}
 
 

@@ -189,7 +189,7 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
 
 
 @contextmanager
-def _laid_out(figure: Figure) -> Iterator[Bbox]:
+def _laid_out(figure: Any) -> Iterator[Bbox]:
     """What is drawn on of a figure, in inches; its panels are put in place once for all formats."""
     figure.draw_without_rendering()
     # "none" is an engine too, for which all is drawn once more beforehand.

@@ -162,7 +162,9 @@ def _later(reading: Reading, world: World, way: Continuation) -> Iterator[str]:
         op = "<" if sort.start or sort is Sort.POSITIVE else "<="
         places = (Growing((_end(world) + first, way.period)) for first in range(way.period))
         later = (way.member(world.vectors, of, (place,))[0] for place in places)
-        if (sort.whole and way.ratio.denominator != 1) or not all(way.never_above(op, -member) for member in later):
+        if (sort.whole and getattr(way.ratio, "denominator", 1) != 1) or not all(
+            way.never_above(op, -member) for member in later
+        ):
             yield f"{of} is not {sort} for ever"
 
 
