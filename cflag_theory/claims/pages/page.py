@@ -232,8 +232,8 @@ class Page:
         """`index l as ell`: of means, sums and maxima."""
         for one in rest.listed(", "):
             name, short = two_names(one, "between indices stand commas: index i, j")
-            made = index(self.own(name))
-            LATEX.setdefault(made, in_tex(short))
+            if LATEX.setdefault(made := index(self.own(name)), in_tex(short)) != in_tex(short):
+                raise line.error(f"the index {name} prints as {LATEX[made]} elsewhere: give it the same short name")
             self._name(short, made, line)
 
     def mean(self, line: Line, rest: Piece) -> None:
