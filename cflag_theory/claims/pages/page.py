@@ -233,7 +233,7 @@ class Page:
         for one in rest.listed(", "):
             name, short = two_names(one, "between indices stand commas: index i, j")
             self._name(short, made := index(self.own(name)), line)
-            if LATEX.setdefault(made, in_tex(short)) != in_tex(short):
+            if LATEX.setdefault(made, in_tex(short)) != in_tex(short) and self.of_ledger:
                 raise line.error(f"the index {name} prints as {LATEX[made]} elsewhere: give it the same short name")
 
     def mean(self, line: Line, rest: Piece) -> None:
