@@ -111,7 +111,6 @@ def verify_command(
         shell.take_folder(out)
     theorems = shell.read_theory(prover, claims or ())
     from cflag_theory.claims.ledger import LEDGER
-    from cflag_theory.cli.first_report import Report
     from cflag_theory.cli.tables import claims as tables
     from cflag_theory.verify.check import agree, verify, with_runs
     from cflag_theory.verify.kept import Kept
@@ -139,7 +138,12 @@ def verify_command(
         agree(looked, verdicts)
         tables.verdicts(verdicts, listed=not counted, looked=bool(looked))
         typer.echo(said, nl=bool(said))
-    report = None if out is None else Report(out, verdicts, seed, jobs)
+    report = None
+    if out is not None:
+        # Two seconds to import, for which no verdict waits.
+        from cflag_theory.cli.first_report import Report
+
+        report = Report(out, verdicts, seed, jobs)
     with shell.progress_bar("random runs", wanted) as advance:
         # While other processes work for the report, these runs have this one.
         verdicts = with_runs(

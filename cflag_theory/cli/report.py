@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NamedTuple
 
 from sympy import Symbol
@@ -49,6 +50,7 @@ def write_report(
     folder: Path | str,
     verdicts: Sequence[Verdict],
     derivations: Mapping[str, str] | None = None,
+    entries: Iterable[tuple[str, str]] | None = None,
     *,
     rates: Sequence[Mapping[str, Any]] = (),
     cfl_rates: Sequence[Mapping[str, Any]] = (),
@@ -72,6 +74,8 @@ def write_report(
         Of claims of the book.
     derivations : mapping, optional
         Pages of derivations by claim, as `derivation_page` makes them where none are given.
+    entries : iterable of pairs of str, optional
+        What `entry` makes of each verdict, in order; asked for when the figures are drawn.
     rates : sequence of mappings
         `Rate.to_json()` of each study.
     cfl_rates : sequence of mappings
@@ -95,14 +99,21 @@ def write_report(
         derivations = {id: derivation_page(id, word, book) for id, word in proved(verdicts)}
     with whole_set(target, last="index.html") as draft:
         drawn = _figures(draft, rates, cfl_rates, nqm_panels) if book.of_ledger else []
-        _write(draft / "ledger.json", json.dumps([v.to_json() for v in verdicts], indent=1))
         if book.of_ledger:
             _write(draft / "rates.json", json.dumps(list(rates), indent=1))
             _write(draft / "cfl_rates.json", json.dumps(list(cfl_rates), indent=1))
         for id, derived in derivations.items():
             _write(draft / derivations_name(id), derived)
         pages = _pages(draft, verdicts, book)
-        pages |= {"drawn": drawn, "rates": rates, "notes": notes, "derived": {*derivations}, "collected": collected}
+        if entries is None:
+            ids, whys = {*pages["by_id"]}, pages["whys"]
+            entries = (entry(v, ids, v.claim.id in derivations, whys.get(v.claim.id, ""), book) for v in verdicts)
+        listed, written = dict[str, str](), []
+        for verdict, (html, text) in zip(verdicts, entries, strict=True):
+            listed[verdict.claim.id] = html
+            written.append(f"\n{text}")
+        _write(draft / "ledger.json", f"[{','.join(written)}\n]")
+        pages |= {"drawn": drawn, "rates": rates, "notes": notes, "collected": collected, "entries": listed}
         for paper in pages["papers"]:
             _write(draft / ledger_name(paper), _rendered("ledger.html", **pages, paper=paper))
         _write(draft / "index.html", _rendered("summary.html", **pages))
@@ -313,6 +324,16 @@ def derivation_page(id: str, verdict: str, book: Book = BOOK) -> str:
         proved=proved_statements(subject),
         book=book,
     )
+
+
+def entry(verdict: Verdict, ids: Collection[str], derived: bool, why: str, book: Book = BOOK) -> tuple[str, str]:
+    """A claim on the page of its paper, and in ledger.json.
+
+    Links lead to the claims with these `ids`; `derived` says whether there is a page of derivations, and `why` why the
+    claim is among the main results.
+    """
+    values = {"v": verdict, "paper": verdict.claim.paper, "by_id": ids, "derived": derived, "why": why, "book": book}
+    return _rendered("entry.html", **values), indent(json.dumps(verdict.to_json(), indent=1), " ")
 
 
 def _maps(draft: Path, by_id: Mapping[str, Verdict], book: Book = BOOK) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def _figure_2(seed: int) -> Found:
     return {"nqm_panels": nqm_study(replicas=RUNS, seed=seed, searched=False)["panels"]}
 
 
-#: What the report runs, by name. Beside each other first those that wait for the compiler longest.
+#: What the report runs, by name, one after the other: first what no random run has compiled.
 REPORT: Mapping[str, Callable[[int], Found]] = MappingProxyType(
     {
         "CFL, clients that stay": partial(_cfl, False),

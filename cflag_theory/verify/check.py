@@ -9,7 +9,7 @@ from typing import Any
 
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine.claim import Claim, Part, statements
-from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.ledger import LEDGER, check_id, claim
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, applies, prove, refute, refuting, replay
@@ -251,21 +251,24 @@ def _collected(
     """Each claim with its evidence, in this order: what is kept, and what processes collect."""
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs is {jobs}: use at least 1")
-    wanted = [claim(id) for id in ids]
+    for id in ids:
+        check_id(id)
     named = (collect.__name__.strip("_"), *how)
-    found = {subject.id: None if kept is None else kept.take(subject, *named) for subject in wanted}
+    stored = None if kept is None or kept.empty else kept
+    found = {id: None if stored is None else stored.take(claim(id), *named) for id in ids}
     missing = [id for id, evidence in found.items() if evidence is None]
     say = progress or (lambda id: None)
     calls = [(collect, id, *how) for id in missing]
     # To start a process takes as long as ten claims.
     few = 1 if len(missing) < 10 and {"full", "coq"}.isdisjoint(how) else None
     collected = across(_by_id, calls, jobs or few, keys=missing, done=lambda place: say(missing[place]))
-    for subject in wanted:
-        evidence = found[subject.id]
+    for id in ids:
+        # Built while other processes collect.
+        subject, evidence = claim(id), found[id]
         if evidence is None:
             evidence = next(collected)
             if kept is not None:
-                kept.keep(evidence, subject.id, *named)
+                kept.keep(evidence, id, *named)
         else:
-            say(subject.id)
+            say(id)
         yield subject, evidence

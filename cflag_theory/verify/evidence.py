@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -309,12 +309,9 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
     Terms are those of the expanded difference, so that a value which cancels is judged by what it cancels from.
     Ratios are -inf where the right side is within the tolerance of zero, and for equations.
     """
-    names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(values)}
-    left, right = relation.left.xreplace(names), relation.right.xreplace(names)
-    pieces = sp.Add.make_args(sp.expand(right - left))
-    function = sp.lambdify(list(names.values()), [left, right, *pieces], "numpy")
     arrays = np.broadcast_arrays(*[np.asarray(v, dtype=float) for v in values.values()])
-    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in function(*arrays)]
+    found = _numeric(relation, tuple(values))(*arrays)
+    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in found]
     absolute = np.sum([np.abs(term) for term in terms], axis=0)
     gap = np.sum(terms, axis=0)
     if relation.op == "==":
@@ -322,6 +319,16 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
     usable = b > TOLERANCE * absolute
     ratio = np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
     return gap, absolute, ratio
+
+
+@cache
+def _numeric(relation: Relation, terms: tuple[sp.Expr, ...]) -> Callable[..., list[Any]]:
+    """Both sides and the terms of the expanded difference, from values of these terms; samples of a claim share it."""
+    names = {term: sp.Symbol(f"v{i}") for i, term in enumerate(terms)}
+    left, right = relation.left.xreplace(names), relation.right.xreplace(names)
+    pieces = sp.Add.make_args(sp.expand(right - left))
+    function: Callable[..., list[Any]] = sp.lambdify(list(names.values()), [left, right, *pieces], "numpy")
+    return function
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:

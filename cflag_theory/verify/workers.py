@@ -144,18 +144,20 @@ class _Work:
 
     def results(self, done: Callable[[int], None]) -> Iterator[Any]:
         ready: dict[int, Any] = {}
+        waiting = len(self.calls)
         try:
             with replaced_quietly():
                 for place in range(len(self.calls)):
                     while place not in ready:
                         ended, future = self.ended.get()
                         ready[ended] = future.result()
+                        waiting -= 1
                         done(ended)
                     yield ready.pop(place)
         except BaseException as error:
             self._drop()
-            # A process has died, or nobody waits for what is at work.
-            if isinstance(error, RuntimeError) or not isinstance(error, Exception):
+            # A process has died, or nobody waits for what is at work; a caller who took all leaves after the last.
+            if waiting and (isinstance(error, RuntimeError) or not isinstance(error, Exception)):
                 self.crew.end()
             raise
 

@@ -144,6 +144,7 @@ MISTAKES = [
     ("say f(after) <= f(x(0)) - half a |grad f(x(0))|^2", "say", "line 15, column 5", "nothing is said here"),
     ("f_page as f; smooth = L", "f_page as f smooth L", "line 6, column 22", "write function f; smooth = L"),
     ("index k_page as k", "index k_page k", "line 7, column 14", "commas"),
+    ("index k_page as k", "index k_page as k, k_page as kk", "line 7, column 1", "prints as k elsewhere"),
     ("    note Nesterov.\n", "    note N.\n\nlet L = 2\n", "line 22, column 1", "has a meaning since line 3"),
     (
         "    note Nesterov.\n",

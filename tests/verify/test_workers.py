@@ -94,6 +94,14 @@ def test_nothing_is_at_work_for_a_caller_who_left():
     assert not any(process.is_alive() for process in processes)
 
 
+def test_a_caller_who_took_every_result_and_asks_for_no_more_leaves_the_processes_as_they_are():
+    found = across(at_work, [(number,) for number in range(4)], 2)
+    assert [next(found)[0] for _ in range(4)] == [*range(4)]
+    crew = workers._crews[2]
+    found.close()
+    assert workers._crews[2] is crew
+
+
 @pytest.mark.full
 def test_a_process_that_grows_is_replaced(tmp_path):
     """Where warnings are errors, as in tests, this waited forever."""

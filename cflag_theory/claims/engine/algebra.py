@@ -46,7 +46,10 @@ class Atoms:
 
     def __call__(self, expr: sp.Expr) -> sp.Expr:
         # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom, and so exp(u (k + 1)).
-        opened = sp.expand_power_exp(sp.sympify(expr).replace(sp.exp, lambda power: sp.exp(sp.expand(power))))
+        opened = sp.sympify(expr)
+        if opened.has(sp.exp):
+            opened = opened.replace(sp.exp, lambda power: sp.exp(sp.expand(power)))
+        opened = sp.expand_power_exp(opened)
         terms = sp.preorder_traversal(opened)
         values: dict[sp.Expr, sp.Expr] = {}
         for term in terms:

@@ -7,7 +7,7 @@ counterexamples are replayed by the check in `verify`, and the verdict follows f
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -143,7 +143,8 @@ class Statement:
     words: str
     relation: Relation | None
     hypotheses: tuple[Fact, ...] = ()
-    proof: Proof | None = None
+    # Not in the hash: a table of statements would read the steps of each.
+    proof: Proof | None = field(default=None, hash=False)
     definitions: tuple[Fact, ...] = ()
 
     @property

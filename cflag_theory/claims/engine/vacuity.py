@@ -65,6 +65,8 @@ def _instances(slack: sp.Expr, running: frozenset[sp.Symbol]) -> Iterator[sp.Exp
     """What holds for every value of indices, as it stands, at the next value, and at the first three."""
     indices = [s for s in slack.free_symbols if s in running and s.is_integer]
     yield slack
+    if not indices:
+        return
     yield slack.xreplace({s: s + 1 for s in indices})
     for number in range(3):
         yield slack.xreplace({s: sp.Integer(number + 1 if s.is_positive else number) for s in indices})

@@ -232,9 +232,9 @@ class Page:
         """`index l as ell`: of means, sums and maxima."""
         for one in rest.listed(", "):
             name, short = two_names(one, "between indices stand commas: index i, j")
-            made = index(self.own(name))
-            LATEX.setdefault(made, in_tex(short))
-            self._name(short, made, line)
+            self._name(short, made := index(self.own(name)), line)
+            if LATEX.setdefault(made, in_tex(short)) != in_tex(short) and self.of_ledger:
+                raise line.error(f"the index {name} prints as {LATEX[made]} elsewhere: give it the same short name")
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
