@@ -57,7 +57,7 @@ class Algorithm:
     server_state: ClassVar[tuple[str, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
     own_slips: ClassVar[dict[str, str]] = {}
-    places: ClassVar[dict[str, str]] = {}
+    places: ClassVar[dict[str, str]] = {"x_i": "the client's model", "x": "the server's mean"}
     averages: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1})
     evolving: ClassVar[bool] = False

@@ -208,7 +208,9 @@ class _Work:
             if found is not None:
                 self.own.anew()
                 self._again(met, case)
-                return self._refuted(seed, compared, difference=found, place=self.kind.places.get(found.name, ""))
+                return self._refuted(
+                    seed, compared, difference=found, place=(Algorithm.places | self.kind.places).get(found.name, "")
+                )
         return self._base(problems, compared, NOT_BROKEN)
 
     def _refuted(self, seed: int, compared: int, **found: Any) -> Report:

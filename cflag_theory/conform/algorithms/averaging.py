@@ -22,7 +22,6 @@ class FedAvg(Algorithm):
     places: ClassVar[dict[str, Any]] = {
         "y": "ClientUpdate: w <- w - lr grad",
         "x_i": "ClientUpdate: the model returned",
-        "x": "the server's mean",
     }
 
 
@@ -40,11 +39,7 @@ class FedProx(Algorithm):
         "half": "the proximal gradient is mu/2 (y - x) and not mu (y - x)",
         "double": "the proximal gradient is 2 mu (y - x): the penalty is mu ||y - x||^2",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "the local objective g + mu/2 ||y - x||^2",
-        "x_i": "the client's model",
-        "x": "the server's mean",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "the local objective g + mu/2 ||y - x||^2"}
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         around = at.x
@@ -74,7 +69,6 @@ class FedNova(Algorithm):
     }
     places: ClassVar[dict[str, Any]] = {
         "y": "local steps",
-        "x_i": "the client's model",
         "x": "x - tau_eff sum_i p_i lr d_i",
     }
 
@@ -165,11 +159,7 @@ class LocalAdam(Algorithm):
         "swapped": "beta1 and beta2 are exchanged",
         "counter": "the bias correction counts the steps of all rounds",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "y <- y - lr m^ / (sqrt(v^) + eps)",
-        "x_i": "the client's model",
-        "x": "the server's mean",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "y <- y - lr m^ / (sqrt(v^) + eps)"}
 
     def prepare(self, at: Client) -> Any:
         fresh = {"m": 0 * at.x, "v": 0 * at.x, "count": 0}

@@ -163,11 +163,7 @@ class CFL(Algorithm):
         "diagonal": "the diagonal of the Hessian in place of the Hessian",
         "current weight": "the current objective has weight 1 and only the past is averaged",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "(3) with the Taylor models of Appendix C.1.2",
-        "x_i": "the client's model",
-        "x": "the mean",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "(3) with the Taylor models of Appendix C.1.2"}
 
     def prepare(self, at: Client) -> Any:
         past = at.state.setdefault("past", [])
@@ -211,11 +207,7 @@ class EWC(Algorithm):
         "sign": "the sign of the penalty",
         "summed": "the Fisher matrix is a sum over samples and not their mean",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "(3): the gradient of the loss and lambda F (y - x*)",
-        "x_i": "the client's model",
-        "x": "the mean",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "(3): the gradient of the loss and lambda F (y - x*)"}
 
     def prepare(self, at: Client) -> Any:
         star: Vector = at.state.setdefault("star", at.start)
@@ -253,10 +245,7 @@ class AGEM(Algorithm):
         "reference": "where nothing conflicts the step follows g_ref and not g",
         "sign": "the conflicting part is added and not subtracted",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "(11): g - (g.g_ref / g_ref.g_ref) g_ref where g.g_ref < 0",
-        "x_i": "the client's model",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "(11): g - (g.g_ref / g_ref.g_ref) g_ref where g.g_ref < 0"}
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         g, ref = self.gradient(at, k, y), at.memory_grad(at.x if self.has("at x") else y)
@@ -282,11 +271,7 @@ class ER(Algorithm):
         "same sample": "the same sample of the memory in every step",
         "current twice": "the current sample counts twice",
     }
-    places: ClassVar[dict[str, Any]] = {
-        "y": "the step on the joint batch",
-        "x_i": "the client's model",
-        "x": "the server's mean",
-    }
+    places: ClassVar[dict[str, Any]] = {"y": "the step on the joint batch"}
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         g = self.gradient(at, k, y)

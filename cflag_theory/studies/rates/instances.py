@@ -6,7 +6,7 @@ The ledger proves and refutes with exact instances; these are the same instances
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,15 +34,15 @@ class Instance:
     #: The problem, and what happens on it.
     words: str
     problem: Callable[[], Problem]
-    memory: Memory
-    #: The constant of (27), in closed form too.
-    m: float
-    local_steps: int
     c: float
-    power: float
-    alpha_factor: float
     #: (t, alpha, beta, E) -> 𝔼 ||grad f(x_t)||^2 over the draws of the memory, for t of shape (T,).
     squares: Callable[[Array, float, float, int], Array]
+    memory: Memory = field(default_factory=everything)
+    #: The constant of (27), in closed form too.
+    m: float = 0.0
+    local_steps: int = 1
+    power: float = 0.5
+    alpha_factor: float = 1.0
 
 
 def instance_rate(
@@ -195,12 +195,8 @@ INSTANCES = MappingProxyType(
             claim="ours.drawn_once_rate",
             words="f = x^2/2, g = -x, memory of everything: min ||grad f||^2 = (c E / alpha)^2 / T exactly",
             problem=lambda: _line([(1, 0)], [(0, 1)]),
-            memory=everything(),
-            m=0.0,
             local_steps=4,
             c=0.05,
-            power=0.5,
-            alpha_factor=1.0,
             squares=_pushed,
         ),
         "floor-m": Instance(
@@ -210,18 +206,13 @@ INSTANCES = MappingProxyType(
             problem=_cancelling,
             memory=uniform(1),
             m=1.0,
-            local_steps=1,
             c=0.25,
-            power=0.5,
-            alpha_factor=1.0,
             squares=_cancelled,
         ),
         "floor-beta": Instance(
             claim="cflag.lemma18",
             words="f = x^2/2, g = -x, beta = 1/(60 L E) for every T: the floor (beta E / alpha)^2 stays",
             problem=lambda: _line([(1, 0)], [(0, 1)]),
-            memory=everything(),
-            m=0.0,
             local_steps=4,
             c=1 / 240,
             power=0.0,
@@ -233,11 +224,7 @@ INSTANCES = MappingProxyType(
             words="f = x^2/2, g = (x - 1)^2/2, x_0 = 1 where grad g vanishes and grad f_memory does not: no r of "
             "Assumption 3 exists, and the rate is still 1/T",
             problem=lambda: _line([(1, 0)], [(1, 1)]),
-            memory=everything(),
-            m=0.0,
-            local_steps=1,
             c=0.5,
-            power=0.5,
             alpha_factor=0.5,
             squares=_met,
         ),
@@ -247,10 +234,7 @@ INSTANCES = MappingProxyType(
             problem=lambda: _line([(1, 0)], [(0, 1)]),
             memory=sign_bias(m=1.0, redraw=True),
             m=1.0,
-            local_steps=1,
             c=1 / 3,
-            power=0.5,
-            alpha_factor=1.0,
             squares=_fresh,
         ),
         "alpha-diverges": Instance(
@@ -260,9 +244,7 @@ INSTANCES = MappingProxyType(
             problem=lambda: _line([(1.5, 0), (0.5, 0)], [(1, 0)]),
             memory=uniform(1),
             m=0.25,
-            local_steps=1,
             c=1 / 3,
-            power=0.5,
             alpha_factor=1.875,
             squares=_oscillating,
         ),
