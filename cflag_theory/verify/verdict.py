@@ -319,7 +319,7 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
     def proved(on: str) -> bool:
         found = [e for e in evidence if e.part == part.key and e.on == on]
         supported = any(e.finding == SUPPORTS and e.kind in PROVING and _counted(e) for e in found)
-        supported &= fault(part, on) is None
+        supported = supported and fault(part, on) is None
         if (statement := statements(part).get(on)) is not None and statement.relation is not None:
             # Hypotheses that nothing satisfies would prove anything: some exact instance must meet them.
             supported &= any(e.data.get("exact") and e.data.get("cases") for e in found) or REFUTES in (
