@@ -10,6 +10,7 @@ t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import chain, islice, product
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
     """The same, and the first of so many continuations with which there is none; none helps what its members break."""
     found: list[str] = []
     held: set[tuple[Fact, tuple[int, ...]]] = set()
-    stepped = _stepped([fact for fact in reading.facts if fact.forall])
+    stepped = _stepped(reading.facts)
     own = {step.name for fact in stepped if (step := _step(fact)) is not None}
     for way in islice(continuations(world.vectors, _last(world, own)), ways):
         world.beyond, world.asked = way, False
@@ -125,7 +126,7 @@ def _end(world: World) -> int:
 def continuation(reading: Reading, world: World) -> Iterator[str]:
     """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
     running = [fact for fact in reading.facts if fact.forall]
-    steps = {step.name: fact for fact in _stepped(running) if (step := _step(fact)) is not None}
+    steps = {step.name: fact for fact in _stepped(reading.facts) if (step := _step(fact)) is not None}
     _, way = judged(reading, world)
     for name in sorted(set().union(*map(_spoken, running)) if running else ()):
         yield f"{name} goes on for ever by {steps[name].name}" if name in steps else way.words(name)
@@ -230,12 +231,14 @@ def _at(at: dict[sp.Symbol, int]) -> str:
     return ", ".join(f"{index} = {value}" for index, value in at.items())
 
 
-def _stepped(running: list[Fact]) -> list[Fact]:
+@lru_cache(maxsize=64)
+def _stepped(facts: tuple[Fact, ...]) -> list[Fact]:
     """The hypotheses that are steps of families of which only steps speak at every index.
 
     Such a family exists whatever the others are: its later members are what the step makes of earlier ones. Steps use
     each other's members from before; one that does so alone may also be used at the index that it has reached.
     """
+    running = [fact for fact in facts if fact.forall]
     steps = {fact: found for fact in running if (found := _step(fact)) is not None}
     while True:
         names = [step.name for step in steps.values()]
