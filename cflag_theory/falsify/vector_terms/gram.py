@@ -52,7 +52,13 @@ def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
 
     If `apart`, the mean of <v, w> stands for that of <v - mean v, w - mean w>.
     """
-    found: list[tuple[sp.Expr, sp.Expr]] = []
+    return dict(_linear(expr, tuple(moved.items()), apart))
+
+
+@lru_cache(maxsize=1 << 12)
+def _linear(expr: sp.Expr, moved_ones: tuple[tuple[sp.Expr, sp.Expr], ...], apart: bool) -> Linear:
+    # Facts come again with every goal that is asked.
+    found, moved = list[tuple[sp.Expr, sp.Expr]](), dict(moved_ones)
     for term in sp.Add.make_args(sp.expand(expr)):
         factors = sp.Mul.make_args(term)
         key = sp.Mul(*(one for one in factors if one.atoms(*_UNKNOWN)))
