@@ -148,6 +148,7 @@ class _Search:
         self.facts: list[_Fact] = []
         self.factors: dict[Any, tuple[int, _Fact]] = {}
         self.solved: list[_Solved] = []
+        self.multiplied: dict[Any, list[_Fact]] = {}
         self._set_symbols([target, *slacks.values()])
         # Facts with plain denominators first: they may say that the others are positive.
         plain = {name: expr for name, expr in slacks.items() if not self._unknown(expr)}
@@ -270,7 +271,10 @@ class _Search:
 
     def _below(self, quotient: Any) -> tuple[int, sp.Expr]:
         """Sign and size of a denominator, the size written so that it is manifestly positive."""
-        constant, factors = quotient.denom.factor_list()
+        under = quotient.denom
+        # Most are products of symbols, which need no factoring.
+        powers = [(gen, power) for gen, power in zip(under.ring.gens, under.leading_expv(), strict=True) if power]
+        constant, factors = (under.LC, powers) if under.is_term else under.factor_list()
         sign, size = (1, sp.S.One) if constant > 0 else (-1, sp.S.One)
         size *= sp.Rational(abs(constant).numerator, abs(constant).denominator)
         for factor, power in factors:
@@ -337,6 +341,12 @@ class _Search:
 
     def _products(self, most: int) -> list[_Fact]:
         """One, the facts, and products of two; facts also times what is divided by, which no monomial is."""
+        key = most, tuple(map(id, self.facts)), len(self.factors)
+        if key not in self.multiplied:
+            self.multiplied[key] = self._multiplied(most)
+        return self.multiplied[key]
+
+    def _multiplied(self, most: int) -> list[_Fact]:
         signed = [fact for fact in self.facts if fact.op != "=="]
         pairs = [_both(a, b) for a, b in combinations_with_replacement(signed, 2)] if most > 1 else []
         single = [_Fact({(0,) * len(self.symbols): Fraction(1)}, sp.S.One, "<", 0), *self.facts]

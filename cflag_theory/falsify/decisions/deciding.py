@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -317,7 +318,11 @@ def _factor_of_vectors(reading: Reading, found: Finding, seconds: float) -> Cons
     if reading.goal.op == "==" or not manifestly_nonnegative(Atoms()(right)):
         return None
 
+    @cache
     def ask(value: Fraction) -> tuple[str, tuple[str, ...]]:
+        if value == 1:
+            # No proof was found of the claim as it is.
+            return NOT_BROKEN, ()
         scaled = sp.expand(sp.Rational(value.numerator, value.denominator) * right)
         try:
             with time_limit(max(seconds / 2, 1.0)):

@@ -153,12 +153,14 @@ class Draws:
         ups = []
         for row in self.at:
 
-            def proves(value: float, row: Array = row) -> bool:
-                at = np.array([[value if n is None else row[n] for n in order]])
-                programs = Programs(form, at)
-                return programs.solve(0, programs.names) is not None
+            def programs(*values: float, row: Array = row) -> Programs:
+                return Programs(form, np.array([[v if n is None else row[n] for n in order] for v in values]))
 
-            known = {value: proves(value) for value in _GRID}
+            def proves(value: float, row: Array = row) -> bool:
+                return programs(value, row=row).solve(0, [*form.rows]) is not None
+
+            grid = programs(*_GRID)
+            known = {value: grid.solve(n, grid.names) is not None for n, value in enumerate(_GRID)}
             if not any(known.values()):
                 return []
             nearest = min((v for v in _GRID if known[v]), key=lambda v: (abs(v - 1), v))

@@ -1,4 +1,4 @@
-"""The directed search: corners, hypothesis, and scipy's optimisers on how nearly the relation fails."""
+"""The directed search: corners, draws, and scipy's optimisers on how nearly the relation fails."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.search.cases import LADDER, MOST_ENTRIES, Case, as_floats, as_fractions, case_at, entries
 from cflag_theory.falsify.search.evaluation import HINT, Evaluator
 
-#: How many choices of the integer variables are looked at, and the levels of a coordinate that hypothesis draws.
+#: How many choices of the integer variables are looked at, and the levels of a coordinate that is drawn.
 MOST_SIZES, LEVELS = 40, 60
-#: Parts of the budget for corners, for hypothesis and for the last climb from the best point; optimisers have the rest.
+#: Bits of a level, and how many draws there are before a climb from the best of them.
+_BITS, _DRAWS = 6, 8
+#: The levels by Gray's code, in which neighbours differ in one bit.
+_CODED = sorted(range(1 << _BITS), key=lambda level: level ^ (level >> 1))
+#: Parts of the budget for corners, for draws and for the last climb from the best point; optimisers have the rest.
 CORNERS, DRAWN, POLISH = 0.15, 0.25, 0.2
 #: Cases of the first round, and how many times as many the next one has.
 _ROUND, _GROWTH = 150, 4
@@ -60,13 +64,12 @@ class Search:
         self.unconfirmed = 0
         self.sizes, self.complete = choices(conjecture, seed)
         self.tried: set[int] = set()
-        self._by, self._limit, self._planned, self._round = "", budget, budget, 0
+        self._by, self._limit, self._round = "", budget, 0
         self._scores = [-np.inf] * len(self.sizes)
         self._points: dict[int, list[float]] = {}
         self._place = 0
         self._one_sided = False
         self._left = 0.0
-        self._raised: Exception | None = None
         self._difference = any(side.of == 0 for side in conjecture.sides)
         largest = max(entries(conjecture, sizes) for sizes in self.sizes)
         if largest > MOST_ENTRIES:
@@ -83,7 +86,7 @@ class Search:
         while (begun := self.evaluator.cases) < self.budget:
             size = _ROUND * _GROWTH**self._round
             self._stage("corners", begun + CORNERS * size, self._corners)
-            self._stage("hypothesis", begun + (CORNERS + DRAWN) * size, self._hypothesis)
+            self._stage("draws", begun + (CORNERS + DRAWN) * size, self._draw)
             self._stage("optimisation", begun + (1 - POLISH) * size, self._optimise)
             self._stage("optimisation", begun + size, self._polish)
             self._round += 1
@@ -91,20 +94,12 @@ class Search:
                 return
 
     def _stage(self, by: str, end: float, work: Callable[[], None]) -> None:
-        self._by, self._planned = by, int(np.ceil(end))
-        self._limit = min(self._planned, self.budget)
+        self._by, self._limit = by, min(int(np.ceil(end)), self.budget)
         with suppress(_Spent):
             work()
 
     def score(self, u: Sequence[Any], place: int) -> float:
         """How nearly the relation fails at these coordinates; a case that exact arithmetic confirms ends the search."""
-        try:
-            return self._score(u, place)
-        except Exception as raised:
-            self._raised = raised
-            raise
-
-    def _score(self, u: Sequence[Any], place: int) -> float:
         if self.evaluator.cases >= self._limit:
             raise _Spent
         case = case_at(self.conjecture, self.sizes[place], u)
@@ -149,56 +144,36 @@ class Search:
             for place, sizes in enumerate(self.sizes):
                 self.score(pattern(entries(self.conjecture, sizes)), place)
 
-    def _hypothesis(self) -> None:
-        """Cases that hypothesis draws, with the score as its target.
-
-        All draws are of single bits: other kinds of draws also take constants from the source files of modules that
-        happen to be loaded, and then the result would depend on these.
-        """
-        import hypothesis
-        from hypothesis import strategies
-
-        def level(draw: Any, levels: int) -> int:
-            code = 0
-            for _ in range(levels.bit_length()):
-                code = 2 * code + int(draw(strategies.booleans()))
-            # Gray's code: neighbouring levels differ in one bit, so that the target climbs in small steps.
-            value, shift = code, code >> 1
-            while shift:
-                value, shift = value ^ shift, shift >> 1
-            return min(value, levels)
-
-        places = [place for place, sizes in enumerate(self.sizes) if entries(self.conjecture, sizes) <= _MOST_DRAWN]
+    def _draw(self) -> None:
+        """Levels at random, and from the best of a few a climb by single bits, until none of them helps."""
+        random = np.random.default_rng([self.seed, 5, self._round])
+        counts = [entries(self.conjecture, sizes) for sizes in self.sizes]
+        places = [place for place, count in enumerate(counts) if count <= _MOST_DRAWN]
         if not places:
             return
 
-        @strategies.composite
-        def cases(draw: Any) -> tuple[list[Fraction], int]:
-            place = places[level(draw, len(places) - 1) if len(places) > 1 else 0]
-            count = entries(self.conjecture, self.sizes[place])
-            return [Fraction(level(draw, LEVELS), LEVELS) for _ in range(count)], place
+        def look(levels: Any, place: int) -> float:
+            return self.score([Fraction(int(level), LEVELS) for level in levels], place)
 
-        def look(case: tuple[list[Fraction], int]) -> None:
-            hypothesis.target(self.score(*case), label="score")
-
-        settings = hypothesis.settings(
-            max_examples=max(1, self._planned - self.evaluator.cases),
-            database=None,
-            deadline=None,
-            phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
-            suppress_health_check=list(hypothesis.HealthCheck),
-            report_multiple_bugs=False,
-            print_blob=False,
-            verbosity=hypothesis.Verbosity.quiet,
-        )
-        self._raised = None
-        try:
-            hypothesis.seed(self.seed + 1000003 * self._round)(settings(hypothesis.given(cases())(look)))()
-        except Exception:
-            # It runs a case that raised once more, and what that raises may be another thing.
-            if self._raised is None:
-                raise
-            raise self._raised from None
+        while True:
+            score, levels, place = -np.inf, np.zeros(0, dtype=int), places[0]
+            for _ in range(_DRAWS):
+                at = places[int(random.integers(len(places)))]
+                drawn = random.integers(LEVELS + 1, size=counts[at])
+                if counts[at] and random.random() < 0.5:
+                    # Equal and opposite numbers, which draws one by one do not give.
+                    few = drawn[: random.integers(1, 4)]
+                    drawn = random.choice([*few, *(LEVELS - few)], counts[at])
+                if (value := look(drawn, at)) > score:
+                    score, levels, place = value, drawn, at
+            since, flips = 0, [(at, 1 << bit) for at in range(counts[place]) for bit in range(_BITS)]
+            while since < len(flips):
+                for at, bit in random.permutation(flips):
+                    since += 1
+                    changed = levels.copy()
+                    changed[at] = min(_CODED[levels[at] ^ (levels[at] >> 1) ^ bit], LEVELS)
+                    if (value := look(changed, place)) > score:
+                        score, levels, since = value, changed, 0
 
     def _optimise(self) -> None:
         """Optimisers in turn, half of the time where the score is best and half of the time at all sizes in turn."""

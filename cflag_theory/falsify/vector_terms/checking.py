@@ -10,6 +10,7 @@ t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import chain, islice, product
 from numbers import Rational
 from typing import Any, NamedTuple
@@ -37,7 +38,7 @@ def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str
     """The same, and the first of so many continuations with which there is none; none helps what its members break."""
     found: list[str] = []
     held: set[tuple[Fact, tuple[int, ...]]] = set()
-    stepped = _stepped([fact for fact in reading.facts if fact.forall], world)
+    stepped = _stepped(reading.facts, _leaving(reading.facts, world))
     own = {step.name for fact in stepped if (step := _step(fact)) is not None}
     for way in islice(continuations(world.vectors, _last(world, own)), ways):
         world.beyond, world.asked = way, False
@@ -127,7 +128,8 @@ def _end(world: World) -> int:
 def continuation(reading: Reading, world: World) -> Iterator[str]:
     """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
     running = [fact for fact in reading.facts if fact.forall]
-    steps = {step.name: fact for fact in _stepped(running, world) if (step := _step(fact)) is not None}
+    stepped = _stepped(reading.facts, _leaving(reading.facts, world))
+    steps = {step.name: fact for fact in stepped if (step := _step(fact)) is not None}
     _, way = judged(reading, world)
     for name in sorted(set().union(*map(_spoken, running)) if running else ()):
         yield f"{name} goes on for ever by {steps[name].name}" if name in steps else way.words(name)
@@ -247,13 +249,15 @@ def _at(at: dict[sp.Symbol, int]) -> str:
     return ", ".join(f"{index} = {value}" for index, value in at.items())
 
 
-def _stepped(running: list[Fact], world: World) -> list[Fact]:
+@lru_cache(maxsize=64)
+def _stepped(facts: tuple[Fact, ...], leaving: frozenset[Fact]) -> list[Fact]:
     """The hypotheses that are steps of families of which only steps speak at every index.
 
     Such a family exists whatever the others are: its later members are what the step makes of earlier ones. Steps use
     each other's members from before; one that does so alone may also be used at the index that it has reached.
     """
-    steps = {fact: found for fact in running if (found := _step(fact)) is not None and _keeps_sort(fact, world)}
+    running = [fact for fact in facts if fact.forall]
+    steps = {fact: found for fact in running if fact not in leaving and (found := _step(fact)) is not None}
     while True:
         names = [step.name for step in steps.values()]
         alone = {fact: all(_earlier(fact, other) for other in steps.values()) for fact in steps}
@@ -273,12 +277,17 @@ def _stepped(running: list[Fact], world: World) -> list[Fact]:
         steps = free
 
 
-def _keeps_sort(fact: Fact, world: World) -> bool:
-    """Whether what a step says of a sequence is within its sort, whatever its other members are."""
-    said, sort = fact.relation.right, fact.relation.left.sort if isinstance(fact.relation.left, Entry) else Sort.REAL
+def _leaving(facts: tuple[Fact, ...], world: World) -> frozenset[Fact]:
+    """What may take a sequence out of its sort, for some values of its members."""
     known = {symbol: sp.Rational(value) for symbol, value in world.numbers.items() if isinstance(value, Rational)}
-    said = said.xreplace(known | {term: unknown("term", term) for term in said.atoms(Term)})
-    return sort is Sort.REAL or (not sort.whole and manifestly_nonnegative(said, strictly=sort is Sort.POSITIVE))
+    found = set()
+    for fact in facts:
+        if isinstance(fact.relation.left, Entry) and (sort := fact.relation.left.sort) is not Sort.REAL:
+            said = fact.relation.right.xreplace(known)
+            said = said.xreplace({term: unknown("term", term) for term in said.atoms(Term)})
+            if sort.whole or not manifestly_nonnegative(said, strictly=sort is Sort.POSITIVE):
+                found.add(fact)
+    return frozenset(found)
 
 
 class _Step(NamedTuple):

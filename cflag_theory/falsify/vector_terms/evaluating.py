@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -19,13 +19,10 @@ from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.reading import Entry
 
 Vector = list[Any]
+#: What computes a term in a world.
+Made = Callable[["World"], Any]
 #: How far functions may curve where nothing is declared.
 _CURVED = 2
-
-
-@cache
-def _parts(v: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
-    return tuple(parts(v).items())
 
 
 def _root(square: Any) -> Any:
@@ -136,119 +133,54 @@ class World:
     beyond: Continuation | None = None
     #: Whether a later member was asked for.
     asked: bool = False
+    #: Whether its numbers are floats: then those of a claim are.
+    floats: bool = False
 
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
         """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
-        name, *indices = term.args
-        return name.name, tuple(int(start(self.number(i))) for i in indices)
+        return _key(term)(self)
 
     def number(self, expr: sp.Expr) -> Any:
         """The value of a number."""
-        if isinstance(expr, Index):
-            return self.at[expr]
-        if expr.is_Symbol:
-            return self.numbers[expr]
-        if expr.is_Rational:
-            return Fraction(int(expr.p), int(expr.q))
-        if isinstance(expr, sp.Add):
-            return sum(map(self.number, expr.args))
-        if isinstance(expr, sp.Mul):
-            return math.prod(map(self.number, expr.args))
-        if isinstance(expr, sp.Pow):
-            return self._power(expr)
-        if isinstance(expr, Entry):
-            return self._member(self.vectors, expr.args[0])[0]
-        if isinstance(expr, Dot):
-            u, v = map(self.vector, expr.args)
-            return sum(a * b for a, b in zip(u, v, strict=True))
-        if isinstance(expr, Norm):
-            return _root(sum(a * a for a in self.vector(expr.args[0])))
-        if isinstance(expr, Value):
-            return self.function(expr.args[0]).value(self.vector(expr.args[1]))
-        if isinstance(expr, Total):
-            return sum(weight * value for weight, value in self._members(expr, self.number))
-        if isinstance(expr, Largest | Least):
-            members = [self._bound(expr.bound, k, expr.body, self.number) for k in range(self._count(expr))]
-            return max(members) if isinstance(expr, Largest) else min(members)
-        if isinstance(expr, sp.exp | sp.log):
-            return getattr(exact_numbers, expr.func.__name__)(self._still(expr.args[0]))
-        if isinstance(expr, sp.Abs | sp.Max | sp.Min):
-            functions: dict[Any, Callable[..., Any]] = {sp.Abs: abs, sp.Max: max, sp.Min: min}
-            return functions[expr.func](*map(self.number, expr.args))
-        raise NoMeaning(f"{expr} has no value in a small instance")
+        return _number(expr)(self)
 
-    def _still(self, expr: sp.Expr) -> Any:
+    def vector(self, expr: sp.Expr) -> Vector:
+        """The value of a vector."""
+        found: Vector = _vector(expr)(self)
+        return found
+
+    def still(self, expr: sp.Expr) -> Any:
         """The value of a number that no index makes grow."""
         value = self.number(expr)
         if isinstance(value, Growing):
             raise NoMeaning(f"{expr}, for every index, is more than an instance can show")
         return value
 
-    def _power(self, expr: sp.Pow) -> Any:
-        base, power = self.number(expr.base), expr.exp
-        if power.is_Integer:
-            return base ** int(power)
-        if power.is_Rational and power.q == 2:
-            return _root(base) ** int(power.p)
-        exponent = self._still(power)
-        if int(exponent) != exponent:
-            raise NoMeaning(f"{expr} is no power with a whole exponent")
-        return base ** int(exponent)
-
-    def _count(self, expr: sp.Expr) -> int:
-        return int(self._still(expr.outside)) + (1 if isinstance(expr, Largest) else 0)
-
-    def _bound(self, index: sp.Symbol, value: int, body: sp.Expr, of: Any) -> Any:
-        before = self.at.get(index)
-        self.at[index] = value
+    def bound(self, index: sp.Symbol, values: Iterable[int], of: Made) -> list[Any]:
+        """The values of a term at those of an index that is bound in it."""
+        before, found = self.at.get(index), []
         try:
-            return of(body)
+            for value in values:
+                self.at[index] = value
+                found.append(of(self))
         finally:
-            if before is None:
-                del self.at[index]
-            else:
+            if before is not None:
                 self.at[index] = before
-
-    def _members(self, total: sp.Expr, of: Any) -> list[tuple[Any, Any]]:
-        operator: Operator = total.operator
-        if operator.is_sum:
-            weights: Vector = [1] * int(self._still(operator.total))
-        else:
-            weights = self.weights[operator.args[0].name]
-        return [(weight, self._bound(operator.index, k, total.body, of)) for k, weight in enumerate(weights)]
-
-    def vector(self, expr: sp.Expr) -> Vector:
-        """The value of a vector."""
-        total: Vector = [0] * self.dimension
-        for basis, coefficient in _parts(expr):
-            factor = self.number(coefficient)
-            total = [a + factor * b for a, b in zip(total, self._basis(basis), strict=True)]
-        return total
-
-    def _basis(self, basis: sp.Expr) -> Vector:
-        if isinstance(basis, Named):
-            member: Vector = self._member(self.vectors, basis)
-            return member
-        if isinstance(basis, Gradient):
-            return self.function(basis.args[0]).gradient(self.vector(basis.args[1]))
-        if isinstance(basis, TotalVector):
-            total: Vector = [0] * self.dimension
-            for weight, member in self._members(basis, self.vector):
-                total = [a + weight * b for a, b in zip(total, member, strict=True)]
-            return total
-        if isinstance(basis, Drawn):
-            members = self.weights[basis.over.args[0].name]
-            chosen, _ = outcomes(basis, members, int(self.number(basis.args[3])))[self.at[basis.chance.index]]
-            of = [self._bound(basis.bound, k, basis.body, self.vector) for k in chosen]
-            return [sum(one) / Fraction(len(of)) for one in zip(*of, strict=True)]
-        raise NoMeaning(f"{basis} has no value in a small instance")
-
-    def function(self, f: Function) -> Piecewise:
-        """A function, at the indices' values now."""
-        found: Piecewise = self._member(self.functions, f)
+            else:
+                self.at.pop(index, None)
         return found
 
-    def _member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
+    def members(self, total: sp.Expr, of: Made) -> Iterable[tuple[Any, Any]]:
+        """The weights of a sum or a mean, each with the value of a member."""
+        operator: Operator = total.operator
+        if operator.is_sum:
+            weights: Vector = [1] * int(self.still(operator.total))
+        else:
+            weights = self.weights[operator.args[0].name]
+        return zip(weights, self.bound(operator.index, range(len(weights)), of), strict=True)
+
+    def member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
+        """A member of a family, at the indices' values now."""
         key = self.key(term)
         found = family.get(key)
         if found is None and self.beyond is not None:
@@ -265,6 +197,125 @@ class World:
         lines += [f"weights of {name}: {', '.join(map(str, weights))}" for name, weights in self.weights.items()]
         lines += [f"{name}{_indices(at)} = {row(vector)}" for (name, at), vector in self.vectors.items()]
         return lines + [f"{name}{_indices(at)}(w) = {made}" for (name, at), made in self.functions.items()]
+
+
+# A term is read once, and not again for every world.
+
+
+@lru_cache(maxsize=1 << 14)
+def _key(term: sp.Basic) -> Callable[[World], tuple[str, tuple[Any, ...]]]:
+    name = term.args[0].name
+    if all(i.is_Integer for i in term.args[1:]):
+        still = name, tuple(map(int, term.args[1:]))
+        return lambda world: still
+    places = [_number(i) for i in term.args[1:]]
+    return lambda world: (name, tuple([int(start(of(world))) for of in places]))
+
+
+@lru_cache(maxsize=1 << 14)
+def _number(expr: sp.Expr) -> Made:
+    if isinstance(expr, Index):
+        return lambda world: world.at[expr]
+    if expr.is_Symbol:
+        return lambda world: world.numbers[expr]
+    if expr.is_Rational:
+        exact = Fraction(int(expr.p), int(expr.q))
+        near = exact_numbers.as_float(exact)
+        return lambda world: near if world.floats else exact
+    if isinstance(expr, sp.Pow):
+        return _power(expr)
+    if isinstance(expr, Entry):
+        return lambda world: world.member(world.vectors, expr.args[0])[0]
+    if isinstance(expr, Dot):
+        u, v = map(_vector, expr.args)
+        return lambda world: sum([a * b for a, b in zip(u(world), v(world), strict=True)])
+    if isinstance(expr, Norm):
+        of = _vector(expr.args[0])
+        return lambda world: _root(sum([a * a for a in of(world)]))
+    if isinstance(expr, Value):
+        f, x = expr.args[0], _vector(expr.args[1])
+        return lambda world: world.member(world.functions, f).value(x(world))
+    if isinstance(expr, Total):
+        body = _number(expr.body)
+        return lambda world: sum([weight * value for weight, value in world.members(expr, body)])
+    if isinstance(expr, Largest | Least):
+        body, best, more = _number(expr.body), *((max, 1) if isinstance(expr, Largest) else (min, 0))
+        return lambda world: best(world.bound(expr.bound, range(int(world.still(expr.outside)) + more), body))
+    if isinstance(expr, sp.exp | sp.log):
+        function = getattr(exact_numbers, expr.func.__name__)
+        return lambda world: function(world.still(expr.args[0]))
+    if isinstance(expr, sp.Abs):
+        inside = _number(expr.args[0])
+        return lambda world: abs(inside(world))
+    joined: dict[Any, Callable[..., Any]] = {sp.Add: sum, sp.Mul: math.prod, sp.Max: max, sp.Min: min}
+    if (join := joined.get(expr.func)) is None:
+        raise NoMeaning(f"{expr} has no value in a small instance")
+    parts_of = [*map(_number, expr.args)]
+    return lambda world: join([of(world) for of in parts_of])
+
+
+def _power(expr: sp.Pow) -> Made:
+    base, power = _number(expr.base), expr.exp
+    if power.is_Integer:
+        whole = int(power)
+        return lambda world: base(world) ** whole
+    if power.is_Rational and power.q == 2:
+        above = int(power.p)
+        return lambda world: _root(base(world)) ** above
+
+    def raised(world: World) -> Any:
+        exponent = world.still(power)
+        if int(exponent) != exponent:
+            raise NoMeaning(f"{expr} is no power with a whole exponent")
+        return base(world) ** int(exponent)
+
+    return raised
+
+
+@lru_cache(maxsize=1 << 14)
+def _vector(expr: sp.Expr) -> Made:
+    terms = [(None if c == 1 else _number(c), _basis(basis)) for basis, c in parts(expr).items()]
+
+    def made(world: World) -> Vector:
+        total: Vector = [0] * world.dimension
+        for factor, of in terms:
+            by = of(world)
+            if factor is not None:
+                times = factor(world)
+                by = [times * b for b in by]
+            total = [a + b for a, b in zip(total, by, strict=True)]
+        return total
+
+    return made
+
+
+def _basis(basis: sp.Expr) -> Made:
+    if isinstance(basis, Named):
+        return lambda world: world.member(world.vectors, basis)
+    if isinstance(basis, Gradient):
+        f, x = basis.args[0], _vector(basis.args[1])
+        return lambda world: world.member(world.functions, f).gradient(x(world))
+    if isinstance(basis, TotalVector):
+        body = _vector(basis.body)
+
+        def total(world: World) -> Vector:
+            found: Vector = [0] * world.dimension
+            for weight, member in world.members(basis, body):
+                found = [a + weight * b for a, b in zip(found, member, strict=True)]
+            return found
+
+        return total
+    if isinstance(basis, Drawn):
+        drawn = _vector(basis.body)
+
+        def mean(world: World) -> Vector:
+            members = world.weights[basis.over.args[0].name]
+            chosen, _ = outcomes(basis, members, int(world.number(basis.args[3])))[world.at[basis.chance.index]]
+            of = world.bound(basis.bound, chosen, drawn)
+            return [sum(one) / Fraction(len(of)) for one in zip(*of, strict=True)]
+
+        return mean
+    raise NoMeaning(f"{basis} has no value in a small instance")
 
 
 def _indices(at: tuple[Any, ...]) -> str:

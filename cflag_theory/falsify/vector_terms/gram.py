@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import clarabel
@@ -52,7 +52,13 @@ def linear(expr: sp.Expr, moved: Vectors, apart: bool = True) -> Linear:
 
     If `apart`, the mean of <v, w> stands for that of <v - mean v, w - mean w>.
     """
-    found: list[tuple[sp.Expr, sp.Expr]] = []
+    return dict(_linear(expr, tuple(moved.items()), apart))
+
+
+@lru_cache(maxsize=1 << 12)
+def _linear(expr: sp.Expr, moved_ones: tuple[tuple[sp.Expr, sp.Expr], ...], apart: bool) -> Linear:
+    # Facts come again with every goal that is asked.
+    found, moved = list[tuple[sp.Expr, sp.Expr]](), dict(moved_ones)
     for term in sp.Add.make_args(sp.expand(expr)):
         factors = sp.Mul.make_args(term)
         key = sp.Mul(*(one for one in factors if one.atoms(*_UNKNOWN)))
@@ -158,6 +164,24 @@ class Form:
     def every(self) -> list[Linear]:
         return [self.goal, *self.rows.values()]
 
+    @cached_property
+    def layout(self) -> tuple[list[sp.Expr], dict[sp.Expr, float], list[int], list[int], list[float]]:
+        """Products of vectors, in the order of the matrices; what the coefficient of each key is multiplied by; and of
+        every coefficient its place, its column, and that factor.
+        """
+        pairs = [(of, u, v) for of, one in self.vectors.items() for b, v in enumerate(one) for u in one[: b + 1]]
+        parts_of = {key: float(part) ** 0.5 for key, part in (self.entry(*pair) for pair in pairs)}
+        sizes = dict.fromkeys((*self.opaque, sp.S.One), 1.0) | parts_of
+        place = {key: n for n, key in enumerate(sizes)}
+        keys = [(column, key) for column, one in enumerate(self.every) for key in one]
+        return (
+            list(parts_of),
+            sizes,
+            [place[key] for _, key in keys],
+            [column for column, _ in keys],
+            [sizes[key] for _, key in keys],
+        )
+
     def vectors_of(self, name: str | None) -> set[sp.Expr]:
         """Vectors in a relation's inner products, or, without a name, in the goal's."""
         row = self.goal if name is None else self.rows[name]
@@ -217,11 +241,11 @@ def draws(form: Form, count: int) -> Array:
 
 def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array) -> Array:
     """Values of expressions at rows of numbers."""
-    if not exprs:
-        return np.zeros((len(at), 0))
+    found = np.zeros((len(at), len(exprs)))
     with np.errstate(all="ignore"):
-        columns = _compiled(tuple(symbols), tuple(exprs))(*at.T)
-    return np.stack([np.broadcast_to(np.asarray(c, dtype=float), (len(at),)) for c in columns], axis=1)
+        for n, column in enumerate(_compiled(tuple(symbols), tuple(exprs))(*at.T) if exprs else ()):
+            found[:, n] = column
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -271,16 +295,10 @@ class Programs:
     def __init__(self, form: Form, at: Array) -> None:
         self.form, self.at, self.names = form, at, list(form.rows)
         self.count = 0
-        pairs = [(of, u, v) for of, one in form.vectors.items() for b, v in enumerate(one) for u in one[: b + 1]]
-        parts_of = {key: float(part) ** 0.5 for key, part in (form.entry(*pair) for pair in pairs)}
-        #: Products of vectors, in the order of the matrices; what the coefficient of each is multiplied by.
-        self.pairs = list(parts_of)
-        self.sizes = sizes = dict.fromkeys((*form.opaque, sp.S.One), 1.0) | parts_of
-        place = {key: n for n, key in enumerate(sizes)}
+        self.pairs, self.sizes, places, columns, factors = form.layout
         values = evaluated([c for one in form.every for c in one.values()], form.symbols, at)
-        self.tables = np.zeros((len(at), len(place), len(form.every)))
-        for n, (column, key) in enumerate((column, key) for column, one in enumerate(form.every) for key in one):
-            self.tables[:, place[key], column] = values[:, n] * sizes[key]
+        self.tables = np.zeros((len(at), len(self.sizes), len(form.every)))
+        self.tables[:, places, columns] = values * factors
 
     def _is_form(self, at: int) -> bool:
         """Whether the goal at a row is a sum of squares as it stands."""

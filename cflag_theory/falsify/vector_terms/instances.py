@@ -7,10 +7,12 @@ declared: nothing rests on values at a few points. So the search, exact evaluati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,9 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
 from cflag_theory.falsify.ranges import INTEGER, Range
-from cflag_theory.falsify.search.exact_numbers import DIGITS
-from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
+from cflag_theory.falsify.search.exact_numbers import DIGITS, Undecided
+from cflag_theory.falsify.vector_terms.checking import continuation, holds, judged, of_numbers
+from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
 from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
@@ -70,32 +73,32 @@ def instances(conjecture: Conjecture, free: Fraction | None = None, dimension: i
     reading = with_entries(replace(read_vectors(conjecture, free), hints=()))
     family = _Family(reading, dict(conjecture.variables), max(dimension, _DIMENSIONS))
     names = list(family.ranges)
+
+    def side(name: str, relation: Relation, number: int) -> Callable[..., Any]:
+        return by_name(name, names, lambda draw: family.side(draw, relation, number))
+
     exists = Quantity("the instance", by_name("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
     facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
-    for fact in reading.facts:
-        sides = tuple(_quantity(fact.words, names, family, of_numbers(fact.relation), side) for side in (0, 1))
-        facts.append(Hypothesis(fact.words, None, fact.relation.op, sides))
-    goal = reading.goal
+    for fact, relation in zip(reading.facts, family.facts, strict=True):
+        sides = (Quantity(fact.words, side("hypothesis", relation, number), tuple(names)) for number in (0, 1))
+        facts.append(Hypothesis(fact.words, None, fact.relation.op, tuple(sides)))
     return Instances(
         name=conjecture.name,
         ranges=family.ranges,
-        left=by_name("left", names, lambda draw: family.side(draw, 0)),
-        right=by_name("right", names, lambda draw: family.side(draw, 1)),
-        relation=goal.op,
+        left=side("left", reading.goal, 0),
+        right=side("right", reading.goal, 1),
+        relation=reading.goal.op,
         facts=tuple(facts),
         family=family,
         wide=lambda most: instances(conjecture, free, most),
     )
 
 
-def _quantity(what: str, names: list[str], family: _Family, relation: Relation, side: int) -> Quantity:
-    """One side of a hypothesis: for every value of its indices, the one at which it holds least."""
-
-    def of(draw: Mapping[str, Any]) -> Any:
-        return family.hypothesis(draw, relation)[side]
-
-    return Quantity(what, by_name("hypothesis", names, of), tuple(names))
+@lru_cache(maxsize=1 << 12)
+def _running(terms: tuple[sp.Basic, ...]) -> list[Index]:
+    """The indices in some terms."""
+    return sorted({i for one in terms for i in one.free_symbols if isinstance(i, Index)}, key=str)
 
 
 class _Family:
@@ -109,7 +112,6 @@ class _Family:
         #: The means that a draw is from, with the number of all their members.
         self.whole = {one.over: one.args[4] for one in self.drawn if one.args[4] != 0}
         self.divided = any(p.exp.is_negative and p.base.atoms(Dot, Norm) for p in reading.atoms(sp.Pow))
-        self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
         #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
         self.defined: dict[sp.Expr, sp.Expr] = {}
@@ -122,6 +124,7 @@ class _Family:
         self.equal = equal_numbers(reading)
         self.shares = bounded_numbers(reading, self.equal, given)
         self.families = families(reading)
+        self.facts = [of_numbers(fact.relation) for fact in reading.facts]
         self.most = self._universes()
         self.ranges: dict[str, Range] = {}
         for name, one in self._ranges():
@@ -130,7 +133,9 @@ class _Family:
             self.ranges[name] = one
         #: How many values every index has in the instance that was made last.
         self._size: dict[sp.Symbol, int] = {}
-        self._seen: tuple[Any, World | None] = (None, None)
+        self._seen: tuple[tuple[Any, ...], World | None] = ((), None)
+        #: What relations say in that instance.
+        self._said: dict[Relation, tuple[tuple[Any, Any], dict[sp.Symbol, int]]] = {}
         self._finished, self._helped = 0, False
 
     def _take_equation(self, relation: Relation) -> None:
@@ -235,15 +240,12 @@ class _Family:
 
     def world(self, draw: Mapping[str, Any]) -> World | None:
         """The instance that a draw makes; None where it makes none."""
-        key = (
-            DIGITS.get(),
-            [(type(v), v.tolist() if isinstance(v, np.ndarray) else v) for v in draw.values()],
-        )
-        if self._seen[0] != key:
-            try:
+        key = (DIGITS.get(), *draw.values())
+        # All parts of a claim are asked with the same arrays, to which nothing can be written.
+        if len(key) != len(self._seen[0]) or not all(map(is_, key, self._seen[0])):
+            self._seen, self._said = (key, None), {}
+            with suppress(ZeroDivisionError):
                 self._seen = (key, self.made(draw))
-            except ZeroDivisionError:
-                self._seen = (key, None)
         return self._seen[1]
 
     def made(self, draw: Mapping[str, Any]) -> World | None:
@@ -264,7 +266,8 @@ class _Family:
             drawn = draw[f"weights_{word(one)}"].tolist()
             drawn = [Fraction(1)] * len(drawn) if one in self.whole else drawn
             weights[one.args[0].name] = [weight / sum(drawn) for weight in drawn]
-        world = World(int(draw["dimension"]), numbers, weights=weights)
+        floats = any(isinstance(one, float) or getattr(one, "dtype", None) == np.float64 for one in draw.values())
+        world = World(int(draw["dimension"]), numbers, weights=weights, floats=floats)
         for drawing in self.drawn:
             found = outcomes(drawing, weights[drawing.over.args[0].name], int(world.number(drawing.args[3])))
             if not found or (drawing.over in self.whole and len(weights[drawing.over.args[0].name]) < 2):
@@ -302,8 +305,7 @@ class _Family:
 
     def _values(self, world: World, *terms: sp.Basic) -> Iterator[None]:
         """Put the world at all values of the indices in some terms, one after another."""
-        free = set().union(*(term.free_symbols for term in terms))
-        running = sorted((i for i in free if isinstance(i, Index)), key=str)
+        running = _running(terms)
         for point in np.ndindex(*(self._size.get(i, _MEMBERS) for i in running)):
             world.at = dict(zip(running, map(int, point), strict=True))
             yield
@@ -334,8 +336,7 @@ class _Family:
                 continue
             for point in np.ndindex(*draw[f"{name}_above"].shape[:-1]):
                 key = members[0].args[0].name, point
-                made = world.functions[key]
-                least = made.least()
+                least = (made := world.functions[key]).least()
                 if least is None:
                     return False
                 constant = world.number(lower) - least + draw[f"{name}_above"][point].tolist()[0]
@@ -348,17 +349,16 @@ class _Family:
         if world is None:
             return []
         lines = [*world.told(), *continuation(self.reading, world)]
-        _, least = self._worst(world, self.reading.goal)
+        _, least = self.worst(self.reading.goal)
         return [*lines, "at " + ", ".join(f"{i} = {value}" for i, value in least.items())] if least else lines
 
     def lacks(self, draw: Mapping[str, Any]) -> int:
         """1 where the numbers make no instance, such as L < mu, or, in exact numbers, one that is not finished."""
         world = self.world(draw)
-        if world is None or (self.divided and not self._divides(world)):
+        if world is None or world.floats:
+            return int(world is None)
+        if self._fails():
             return 1
-        numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
-        if any(isinstance(one, float) for one in numbers):
-            return 0
         # That families stay is seen at once. The other ways are many: where they never helped they are tried seldom.
         self._finished += 1
         every = self._helped or self._finished <= _AT_FIRST or self._finished % _SELDOM == 0
@@ -366,35 +366,35 @@ class _Family:
         self._helped = self._helped or (words is None and (way.period > 1 or bool(way.moving)))
         return 0 if words is None else 1
 
-    def _divides(self, world: World) -> bool:
-        """Whether no relation divides by what is 0."""
-        try:
-            for relation in self.reading.relations:
-                self._worst(world, of_numbers(relation))
-        except ZeroDivisionError:
-            return False
-        return True
+    def _fails(self) -> bool:
+        """Whether it is seen that a hypothesis fails for the members that are there, or a relation divides by 0."""
+        with suppress(Undecided, NoMeaning):
+            try:
+                for one in (*self.facts, *[self.reading.goal] * self.divided):
+                    left, right = self.worst(one)[0]
+                    if one is not self.reading.goal and not holds(one.op, left - right):
+                        return True
+            except ZeroDivisionError:
+                return self.divided
+        return False
 
-    def side(self, draw: Mapping[str, Any], number: int) -> Any:
-        """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""
-        world = self.world(draw)
-        if world is None:
+    def side(self, draw: Mapping[str, Any], relation: Relation, number: int) -> Any:
+        """The left (0) or right (1) side of a relation, at the values of its indices at which it holds least."""
+        if self.world(draw) is None:
             raise ZeroDivisionError("the numbers make no instance")
-        return self._worst(world, self.reading.goal)[0][number]
-
-    def hypothesis(self, draw: Mapping[str, Any], relation: Relation) -> tuple[Any, Any]:
-        """Both sides where a hypothesis holds least, over all values of its indices."""
-        world = self.world(draw)
-        return (1, 0) if world is None else self._worst(world, relation)[0]
+        return self.worst(relation)[0][number]
 
     def pairs(self, world: World, relation: Relation) -> Iterator[tuple[Any, Any]]:
         """Both sides of a relation at all values of its indices, at which the world then is."""
         for _ in self._values(world, relation.left, relation.right):
             yield world.number(relation.left), world.number(relation.right)
 
-    def _worst(self, world: World, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
-        """Both sides, and the values of the indices, at which a relation holds least."""
-        size = abs if relation.op == "==" else lambda gap: gap
-        found = [(size(left - right), (left, right), dict(world.at)) for left, right in self.pairs(world, relation)]
-        _, sides, at = max(found, key=lambda one: one[0])
-        return sides, at
+    def worst(self, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
+        """Both sides, and the values of the indices, at which a relation holds least in the instance made last."""
+        if relation not in self._said:
+            size = abs if relation.op == "==" else lambda gap: gap
+            world = self._seen[1]
+            assert world is not None
+            found = [(size(left - right), (left, right), dict(world.at)) for left, right in self.pairs(world, relation)]
+            self._said[relation] = max(found, key=lambda one: one[0])[1:]
+        return self._said[relation]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
@@ -48,20 +49,21 @@ class Reading:
 
     def atoms(self, *kinds: type) -> list[sp.Basic]:
         """All terms of these kinds, however deep, in an order that does not change."""
-        spoken = (*sides(*self.relations), *self.spoken)
-        found = {atom for side in spoken for atom in sp.preorder_traversal(side) if isinstance(atom, kinds)}
-        return sorted(found, key=sp.default_sort_key)
+        return [one for one in self._terms if isinstance(one, kinds)]
 
-    @property
+    @cached_property
+    def _terms(self) -> list[sp.Basic]:
+        spoken = (*sides(*self.relations), *self.spoken)
+        return sorted({term for side in spoken for term in sp.preorder_traversal(side)}, key=sp.default_sort_key)
+
+    @cached_property
     def symbols(self) -> list[sp.Symbol]:
         """The numbers, declared constants of functions among them, without the indices of means."""
+        constants = (constant for f in self.functions for constant in f.properties.constants)
         found = {s for s in self.atoms(sp.Symbol) if not isinstance(s, Index)}
-        for f in self.functions:
-            for constant in f.properties.constants:
-                found |= constant.free_symbols
-        return sorted(found, key=str)
+        return sorted(found.union(*(constant.free_symbols for constant in constants)), key=str)
 
-    @property
+    @cached_property
     def functions(self) -> dict[Function, list[sp.Expr]]:
         """Every function with the points at which its value or gradient is spoken of."""
         found: dict[Function, list[sp.Expr]] = {}
@@ -71,17 +73,17 @@ class Reading:
                 points.append(term.args[1])
         return found
 
-    @property
+    @cached_property
     def operators(self) -> list[Operator]:
         """Means and sums."""
         return self.atoms(Operator)
 
-    @property
+    @cached_property
     def bases(self) -> list[sp.Expr]:
         """Basis vectors."""
         return self.atoms(Basis)
 
-    @property
+    @cached_property
     def norms(self) -> list[sp.Expr]:
         """The vectors whose norms are spoken of."""
         return [norm.args[0] for norm in self.atoms(Norm)]
