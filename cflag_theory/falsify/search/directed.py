@@ -268,26 +268,16 @@ class Search:
                             point, value, since = changed, loss, 0
 
     def _simplex(self, count: int, random: Any, share: int, *, best: bool = False) -> None:
-        from scipy.optimize import minimize
-
-        minimize(
-            self._loss,
-            self._start(count, random, best=best),
-            method="Nelder-Mead",
-            bounds=[(0, 1)] * count,
-            options={"maxfev": share, "adaptive": count > 4, "xatol": 1e-9, "fatol": 1e-12},
-        )
+        how = {"adaptive": count > 4, "xatol": 1e-9, "fatol": 1e-12}
+        self._descend("Nelder-Mead", self._start(count, random, best=best), share, how)
 
     def _lines(self, count: int, random: Any, share: int, *, best: bool = False) -> None:
+        self._descend("Powell", self._start(count, random, best=best), share, {"xtol": 1e-6, "ftol": 1e-12})
+
+    def _descend(self, method: str, start: Any, share: int, how: dict[str, Any]) -> None:
         from scipy.optimize import minimize
 
-        minimize(
-            self._loss,
-            self._start(count, random, best=best),
-            method="Powell",
-            bounds=[(0, 1)] * count,
-            options={"maxfev": share, "xtol": 1e-6, "ftol": 1e-12},
-        )
+        minimize(self._loss, start, method=method, bounds=[(0, 1)] * len(start), options={"maxfev": share} | how)
 
     def _evolution(self, count: int, random: Any, share: int) -> None:
         from scipy.optimize import differential_evolution
