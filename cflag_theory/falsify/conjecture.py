@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any
@@ -11,14 +11,13 @@ from typing import Annotated, Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
-from cflag_theory.claims.engine.definitions import quantified, running
-from cflag_theory.claims.engine.operators import Atom, Index, index
+from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import name_fault
-from cflag_theory.claims.engine.terms import Basis, Function, Named, is_vector
-from cflag_theory.claims.pages.text import bare
+from cflag_theory.claims.engine.terms import Basis, is_vector
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.falsify.facts import facts, fixed
 from cflag_theory.falsify.quantity import (
     Hypothesis,
     Quantity,
@@ -335,65 +334,5 @@ def stated(name: str, statement: Statement) -> Stated:
     if is_vector(goal.left) or is_vector(goal.right):
         raise InvalidInput(f"{name} says what a vector is: take norms, |v|^2, or products, <u, v>")
     given = tuple(fact.relation for fact in facts(statement))
-    return Stated(name=name, left=goal.left, relation=goal.op, right=goal.right, given=given, statement=statement)
-
-
-def facts(statement: Statement) -> tuple[Fact, ...]:
-    """What a statement is said under, unfolded: its facts, and the settings of what it speaks of.
-
-    What a fact holds for every value of is an index in it.
-    """
-    known = [*quantified(statement), *((fact, running(fact)) for fact in _settings(statement))]
-    spoken = statement.relation.free_symbols if statement.relation else set()
-    return tuple(_for_every(_some_member(fact, spoken), every) for fact, every in known)
-
-
-def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
-    """What is left of `j + 1 <= K`, the range of an index of which the statement does not speak: it has a member."""
-    left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
-    over = next((one for one in left.free_symbols if left in (one, one + 1)), None)
-    if op != "<=" or not isinstance(over, Index) or over in {*spoken, *right.free_symbols}:
-        return fact
-    return replace(fact, relation=Relation(left.xreplace({over: sp.S.Zero}), op, right))
-
-
-def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
-    turned = {one: one if isinstance(one, Index) else index(_marked(one.name)) for one in sorted(every, key=str)}
-    one = fact.relation.unfolded
-    relation = Relation(one.left.xreplace(turned), one.op, one.right.xreplace(turned))
-    left, right = relation.left, relation.right
-    if relation.op == "==" and isinstance(right, Named) and not isinstance(left, Named):
-        # What it says of the named vector comes first, where both could be meant.
-        relation = Relation(right, "==", left)
-    free = relation.left.free_symbols | relation.right.free_symbols
-    return replace(fact, relation=relation, forall=tuple(sorted((s for s in free if isinstance(s, Index)), key=str)))
-
-
-def _marked(name: str) -> str:
-    """k' for k: the index of a fact is not the number of that name in the statement."""
-    return name.replace(bare(name), f"{bare(name)}'")
-
-
-def _settings(statement: Statement) -> list[Fact]:
-    """The settings that say something of what a statement speaks of, and of what these speak of."""
-    spoken = {head for one in statement.relations for head in _heads(one.unfolded)}
-    found: list[Fact] = []
-    while True:
-        new = [
-            fact for fact in SETTING.values() if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
-        ]
-        if not new:
-            return found
-        found += new
-        spoken |= {head for fact in new for head in _heads(fact.relation.unfolded)}
-
-
-def _heads(relation: Relation) -> Iterator[sp.Basic]:
-    yield from _spoken(relation.left)
-    yield from _spoken(relation.right)
-
-
-def _spoken(side: sp.Expr) -> Iterator[sp.Basic]:
-    for term in sp.preorder_traversal(side):
-        if isinstance(term, Named | Function):
-            yield term.args[0]
+    left, right = (side.xreplace(fixed(statement)) for side in (goal.left, goal.right))
+    return Stated(name=name, left=left, relation=goal.op, right=right, given=given, statement=statement)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -75,39 +77,73 @@ def needs_of(expr: sp.Expr) -> list[Relation]:
 
 #: A function that asks for these may treat a formula otherwise than a number.
 _KINDS = frozenset({"type", "isinstance", "issubclass", "__class__", "callable", "hasattr", "getattr", "id", "vars"})
+_MEANT = tuple(vars(builtins)[name] for name in _KINDS & vars(builtins).keys())
+#: What a number of which only the formula is known has, and no other number.
+_OWN = frozenset({"expr", "traced"})
+#: What tells kinds of values apart without a name: patterns, and errors that a function catches.
+_TELLING = ("MATCH_CLASS", "MATCH_MAPPING", "MATCH_SEQUENCE", "PUSH_EXC_INFO")
+#: Functions of NumPy that are arithmetic; the others look at what they are given.
+_ARITHMETIC = frozenset({"array", "asarray", "dot", "inner", "mean", "ones", "outer", "prod", "stack", "sum", "zeros"})
 
 
 def asks_for_more(function: Any) -> str | None:
     """A word with which a function, or one that it calls, asks for the kind of a value or for what may change."""
-    waiting, seen = [function], set[int]()
+    # The objects stay alive, so that no other has the same id.
+    waiting, seen = [function], dict[int, Any]()
     while waiting:
-        one = inspect.unwrap(waiting.pop())
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        waiting += [inner] if (inner := getattr(one, "__wrapped__", None)) is not None else []
+        if any(one is kind for kind in _MEANT):
+            return str(one.__name__)
+        if isinstance(one, partial):
+            waiting += [*one.args, *one.keywords.values()]
+        if isinstance(one, type) and not _of_library(one):
+            waiting += [getattr(part, "__func__", part) for base in one.__mro__ for part in vars(base).values()]
         # A method, a partial function, an object that can be called.
         one = getattr(one, "__func__", getattr(one, "func", one))
         code = getattr(one, "__code__", None) or getattr(vars(type(one)).get("__call__"), "__code__", one)
-        if not isinstance(code, CodeType) or id(code) in seen or code.co_filename.startswith(_OURS):
+        if not isinstance(code, CodeType) or code.co_filename.startswith(_OURS):
             continue
-        seen.add(id(code))
-        asked = next((name for name in code.co_names if name in _KINDS), None) or _stored(code)
+        if _of_library(one) and one.__module__.partition(".")[0] == "numpy":
+            if one.__name__ in _ARITHMETIC:
+                continue
+            return str(one.__name__)
+        asked = next((name for name in code.co_names if name in _KINDS), None) or _told(code)
         if asked is not None:
             return asked
         waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
         if isinstance(one, FunctionType):
             found = inspect.getclosurevars(one)
-            outside = {**found.globals, **found.nonlocals}
+            outside = {**found.globals, **found.nonlocals, **(one.__kwdefaults__ or {})}
+            outside |= {f"a default of {one.__name__}, {value}": value for value in one.__defaults__ or ()}
             kept = next((name for name, value in outside.items() if not _stays(value)), None)
             if kept is not None:
                 return kept
+            modules = [value for value in outside.values() if isinstance(value, ModuleType)]
             waiting += outside.values()
+            waiting += [vars(module)[name] for module in modules for name in code.co_names if name in vars(module)]
     return None
 
 
-def _stored(code: CodeType) -> str | None:
-    """The name under which a function keeps something for its next call."""
+def _of_library(one: Any) -> bool:
+    """Whether a class or function comes with Python, NumPy or sympy."""
+    return str(getattr(one, "__module__", "")).partition(".")[0] in {*sys.stdlib_module_names, "numpy", "sympy"}
+
+
+def _told(code: CodeType) -> str | None:
+    """How a function tells values apart, or the name under which it keeps something for its next call."""
     for one in dis.get_instructions(code):
         outside = one.opname == "STORE_DEREF" and one.argval in code.co_freevars
         if outside or one.opname in ("STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_GLOBAL"):
             return str(one.argval)
+        if one.opname in _TELLING:
+            return "except" if one.opname == "PUSH_EXC_INFO" else "match"
+        asked = str(one.argval) if one.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
+        if asked.startswith("_") or asked in _OWN:
+            return asked
     return None
 
 

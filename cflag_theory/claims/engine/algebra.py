@@ -46,11 +46,9 @@ class Atoms:
 
     def __call__(self, expr: sp.Expr) -> sp.Expr:
         # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom, and so exp(u (k + 1)).
-        opened = sp.sympify(expr)
-        if opened.has(sp.exp):
-            opened = opened.replace(sp.exp, lambda power: sp.exp(sp.expand(power)))
-        opened = sp.expand_power_exp(opened)
-        terms = sp.preorder_traversal(opened)
+        said = sp.sympify(expr)
+        said = said.replace(sp.exp, lambda power: sp.exp(sp.expand(power))) if said.has(sp.exp) else said
+        terms = sp.preorder_traversal(opened := sp.expand_power_exp(said))
         values: dict[sp.Expr, sp.Expr] = {}
         for term in terms:
             if _is_atom(term):

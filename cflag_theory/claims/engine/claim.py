@@ -143,8 +143,7 @@ class Statement:
     words: str
     relation: Relation | None
     hypotheses: tuple[Fact, ...] = ()
-    # Not in the hash: a table of statements would read the steps of each.
-    proof: Proof | None = field(default=None, hash=False)
+    proof: Proof | None = field(default=None, hash=False)  # A table of statements would read the steps of each.
     definitions: tuple[Fact, ...] = ()
 
     @property

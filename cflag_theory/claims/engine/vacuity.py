@@ -64,12 +64,9 @@ class Facts:
 def _instances(slack: sp.Expr, running: frozenset[sp.Symbol]) -> Iterator[sp.Expr]:
     """What holds for every value of indices, as it stands, at the next value, and at the first three."""
     indices = [s for s in slack.free_symbols if s in running and s.is_integer]
-    yield slack
-    if not indices:
-        return
-    yield slack.xreplace({s: s + 1 for s in indices})
-    for number in range(3):
-        yield slack.xreplace({s: sp.Integer(number + 1 if s.is_positive else number) for s in indices})
+    later = [{s: s + 1 for s in indices}]
+    later += [{s: sp.Integer(number + 1 if s.is_positive else number) for s in indices} for number in range(3)]
+    yield from map(slack.xreplace, [{}, *later] if indices else [{}])
 
 
 def _replaced(slack: sp.Expr, equations: Sequence[tuple[Relation, Collection[sp.Symbol]]]) -> sp.Expr:

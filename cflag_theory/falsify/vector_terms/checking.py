@@ -206,11 +206,12 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
                 yield f"{fact.words} does not hold at {_at(world.at)}" if fact.forall else f"{fact.words} does not hold"
             if not world.asked:
                 held.add((fact, place))
-        if fact not in stepped and (index := _growing(fact, way)) is not None:
+        index, judge = (None, way) if fact in stepped else _growing(fact, way)
+        if index is not None:
             others = [one for one in fact.forall if one != index]
             for first, *others_at in product(range(way.period), *(range(end + way.period) for _ in others)):
                 world.at = dict(zip(others, others_at, strict=True)) | {index: Growing((end + first, way.period))}
-                if not way.never_above(relation.op, world.number(_cleared(relation, index))):
+                if not judge.never_above(relation.op, world.number(_cleared(relation, index))):
                     yield f"{fact.words} is not shown for every {index}"
 
 
@@ -342,8 +343,10 @@ def _deep(expr: sp.Expr) -> Iterator[sp.Basic]:
     return sp.preorder_traversal(expr)  # type: ignore[no-any-return]
 
 
-def _growing(fact: Fact, way: Continuation) -> sp.Symbol | None:
-    """The index that stands in a hypothesis as a number, too, or at which a family is a progression."""
+def _growing(fact: Fact, way: Continuation) -> tuple[sp.Symbol | None, Continuation]:
+    """The index that stands in a hypothesis as a number, too, or at which a family is a progression; and in what terms
+    the hypothesis is a polynomial: as the families go on, or in the index itself where none of them moves with it.
+    """
     sides = (fact.relation.left, fact.relation.right)
     places = [
         place
@@ -358,7 +361,7 @@ def _growing(fact: Fact, way: Continuation) -> sp.Symbol | None:
     )
     if len(bare | moved) > 1 or (bare and moved and way.geometric):
         raise NoMeaning(f"{fact.words}, for every {min(bare | moved, key=str)}, is more than an instance can show")
-    return next(iter(bare | moved), None)
+    return next(iter(bare | moved), None), way if moved else Continuation(way.last)
 
 
 def _without_members(expr: sp.Basic) -> sp.Basic:

@@ -127,13 +127,18 @@ def maxima(
 ) -> tuple[dict[Any, sp.Expr], list[Fact]]:
     """A number for every maximum, which no member exceeds, and weights of members that reach it: it is their mean.
 
-    Where the claim speaks of the families of a maximum for members below its end alone, one by one, what lies beyond it
-    may be taken to be like the first: so the bound is said of every index.
+    Where the claim speaks of the families of a maximum, and of those that hypotheses tie to them, for members below its
+    end alone, one by one, what lies beyond it may be taken to be like the first: so the bound is said of every index.
     """
     names: dict[Any, sp.Expr] = {}
     more: list[Fact] = []
     for number, one in enumerate(largest, start=1):
-        members = {_family(term) for term in sp.preorder_traversal(one.body) if _family(term)}
+        members = _families(one.body)
+        while (
+            tied := {other for fact in facts if (said := _families(*sides(fact.relation))) & members for other in said}
+            - members
+        ):
+            members |= tied
         what = Fact("", Relation(one.body, "==", sp.S.Zero), "", (one.bound,))
         alone = not any(isinstance(s, Index) for s in one.free_symbols) and _pointwise(what, members, one.outside + 1)
         within = alone and all(_within(side, members, one.outside + 1) for side in sides(goal))
@@ -149,6 +154,11 @@ def maxima(
         more.append(_fact(f"weights of {top}", over(chosen), sp.S.One))
         more += [_fact(f"{top**n} is reached", top**n, over(chosen * one.body**n)) for n in (1, 2)]
     return names, more
+
+
+def _families(*terms: sp.Basic) -> set[Any]:
+    """The families that terms speak of."""
+    return {family for term in terms for one in sp.preorder_traversal(term) if (family := _family(one))}
 
 
 def _family(term: Any) -> Any:
@@ -172,7 +182,7 @@ def _within(expr: Any, families: set[Any], count: sp.Expr, bound: frozenset[sp.S
 def _pointwise(fact: Fact, families: set[Any], count: sp.Expr) -> bool:
     """Whether a hypothesis says the same of every member, and nothing of its index."""
     for side in sides(fact.relation):
-        spoken = not families or families & {_family(term) for term in sp.preorder_traversal(side)}
+        spoken = not families or families & _families(side)
         if (spoken and _bare(side, fact.forall)) or not _within(side, families, count, frozenset(fact.forall)):
             return False
     return True

@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Nam
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
-from cflag_theory.falsify.conjecture import facts as facts_of
+from cflag_theory.falsify.facts import facts as facts_of
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
 from cflag_theory.falsify.vector_terms.draws import Drawn, maxima, named
@@ -344,6 +344,8 @@ def bounded_numbers(
     Instances draw which part of it a number is. The largest values speak of no other number that is here.
     """
     found: dict[sp.Symbol, sp.Expr] = {}
+    # Such as L: other numbers are bounded by it.
+    declared = {s for f in reading.functions for one in f.properties.constants for s in one.free_symbols}
     for fact in reading.facts:
         slack = sp.expand(fact.relation.slack.xreplace(equal))
         numbers = slack.free_symbols
@@ -355,15 +357,10 @@ def bounded_numbers(
             taken = any(symbol in bound.free_symbols for bound in found.values())
             drawn = symbol.is_positive and not symbol.is_integer and symbol.name not in given and not taken
             linear = by != 0 and not rest.has(symbol) and not by.has(symbol) and manifestly_nonnegative(-by)
-            if drawn and linear and not _constant(symbol, reading):
+            if drawn and linear and symbol not in declared:
                 found[symbol] = -rest / by
                 break
     return found
-
-
-def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
-    """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
-    return any(symbol in one.free_symbols for f in reading.functions for one in f.properties.constants)
 
 
 #: The largest number that is drawn.

@@ -1,0 +1,94 @@
+"""The facts of a statement as the prover and the search take them: unfolded, with indices for what they hold for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
+from cflag_theory.claims.engine.definitions import quantified, running
+from cflag_theory.claims.engine.operators import Index, index
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Function, Named
+from cflag_theory.claims.pages.text import bare
+
+
+def facts(statement: Statement) -> tuple[Fact, ...]:
+    """What a statement is said under, unfolded: its facts, and the settings of what it speaks of.
+
+    What a fact holds for every value of is an index in it; of what it speaks for one value, that is a whole number.
+    """
+    return tuple(_for_every(fact, every) for fact, every in _known(statement))
+
+
+def _known(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
+    """The facts, with the symbols for every value of which they hold."""
+    known = [*quantified(statement), *((fact, running(fact)) for fact in _settings(statement))]
+    spoken = statement.relation.free_symbols if statement.relation else set()
+    return [(_some_member(fact, spoken), every) for fact, every in known]
+
+
+def fixed(statement: Statement) -> dict[sp.Symbol, sp.Symbol]:
+    """The indices of which some fact speaks for one value alone, as the numbers that facts have there."""
+    return {k: one for fact, every in _known(statement) for k, one in _fixed(fact, every).items()}
+
+
+def _fixed(fact: Fact, every: frozenset[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol]:
+    """The indices of which a fact speaks for one value alone, as numbers."""
+    one = fact.relation.unfolded
+    free = (one.left.free_symbols | one.right.free_symbols) - every
+    return {k: sp.Symbol(_marked(k.name, "*"), integer=True, nonnegative=True) for k in free if isinstance(k, Index)}
+
+
+def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
+    """What is left of `j + 1 <= K`, the range of an index of which the statement does not speak: it has a member."""
+    left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
+    over = next((one for one in left.free_symbols if left in (one, one + 1)), None)
+    if op != "<=" or not isinstance(over, Index) or over in {*spoken, *right.free_symbols}:
+        return fact
+    return replace(fact, relation=Relation(left.xreplace({over: sp.S.Zero}), op, right))
+
+
+def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
+    turned = {one: one if isinstance(one, Index) else index(_marked(one.name)) for one in sorted(every, key=str)}
+    turned |= _fixed(fact, every)
+    one = fact.relation.unfolded
+    relation = Relation(one.left.xreplace(turned), one.op, one.right.xreplace(turned))
+    left, right = relation.left, relation.right
+    if relation.op == "==" and isinstance(right, Named) and not isinstance(left, Named):
+        # What it says of the named vector comes first, where both could be meant.
+        relation = Relation(right, "==", left)
+    free = relation.left.free_symbols | relation.right.free_symbols
+    return replace(fact, relation=relation, forall=tuple(sorted((s for s in free if isinstance(s, Index)), key=str)))
+
+
+def _marked(name: str, by: str = "'") -> str:
+    """k' for k: the index of a fact is not the number of that name in the statement."""
+    return name.replace(bare(name), bare(name) + by)
+
+
+def _settings(statement: Statement) -> list[Fact]:
+    """The settings that say something of what a statement speaks of, and of what these speak of."""
+    spoken = {head for one in statement.relations for head in _heads(one.unfolded)}
+    found: list[Fact] = []
+    while True:
+        new = [
+            fact for fact in SETTING.values() if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
+        ]
+        if not new:
+            return found
+        found += new
+        spoken |= {head for fact in new for head in _heads(fact.relation.unfolded)}
+
+
+def _heads(relation: Relation) -> Iterator[sp.Basic]:
+    yield from _spoken(relation.left)
+    yield from _spoken(relation.right)
+
+
+def _spoken(side: sp.Expr) -> Iterator[sp.Basic]:
+    for term in sp.preorder_traversal(side):
+        if isinstance(term, Named | Function):
+            yield term.args[0]
