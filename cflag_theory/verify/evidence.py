@@ -310,25 +310,21 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
     Ratios are -inf where the right side is within the tolerance of zero, and for equations.
     """
     arrays = np.broadcast_arrays(*[np.asarray(v, dtype=float) for v in values.values()])
-    found = _numeric(relation, tuple(values))(*arrays)
-    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in found]
-    absolute = np.sum([np.abs(term) for term in terms], axis=0)
-    gap = np.sum(terms, axis=0)
+    of = _numeric(relation, tuple(values))(*arrays)
+    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in of]
+    absolute, gap = np.sum(np.abs(terms), axis=0), np.sum(terms, axis=0)
     if relation.op == "==":
         return -np.abs(gap), absolute, np.full(gap.shape, -np.inf)
     usable = b > TOLERANCE * absolute
-    ratio = np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
-    return gap, absolute, ratio
+    return gap, absolute, np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
 
 
 @cache
-def _numeric(relation: Relation, terms: tuple[sp.Expr, ...]) -> Callable[..., list[Any]]:
+def _numeric(relation: Relation, terms: tuple[sp.Expr, ...]) -> Callable[..., Any]:
     """Both sides and the terms of the expanded difference, from values of these terms; samples of a claim share it."""
     names = {term: sp.Symbol(f"v{i}") for i, term in enumerate(terms)}
-    left, right = relation.left.xreplace(names), relation.right.xreplace(names)
-    pieces = sp.Add.make_args(sp.expand(right - left))
-    function: Callable[..., list[Any]] = sp.lambdify(list(names.values()), [left, right, *pieces], "numpy")
-    return function
+    a, b = relation.left.xreplace(names), relation.right.xreplace(names)
+    return sp.lambdify([*names.values()], [a, b, *sp.Add.make_args(sp.expand(b - a))], "numpy")  # type: ignore[no-any-return]
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:

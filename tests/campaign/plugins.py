@@ -113,9 +113,10 @@ def drawn(draw: random.Random) -> tuple[tuple[str, ...], str, tuple[int, ...]]:
         ("sympy.Add" in text and command == "decide")
         or (text.find("sys.excepthook") < text.find("Thread(") and "sys.excepthook" in text)
         or (text.find("builtins.print") < text.find("print('left") and "builtins.print" in text)
+        or (text.find("os.closerange") < text.find("os.write") and "os.closerange" in text)
     ):
-        # Its formula is not its function, or Python starts no thread, or it prints with what it has removed: no verdict
-        # is as right as the right one.
+        # Its formula is not its function, or Python starts no thread, or it prints with what it has removed or writes
+        # to what it has closed: no verdict is as right as the right one.
         codes = (*codes, 2)
     if lost and command == "simulate" and "KeyboardInterrupt" in content:
         codes = (130, 2) if before else (130,)
