@@ -133,9 +133,7 @@ def own_folder(folder: Path | str) -> Path:
     try:
         # One listing: another command may mark the folder meanwhile.
         names = os.listdir(path)
-        # Another command may be writing the mark: its beginning is enough.
-        marked = MARKER in names and _MARK.startswith(_beginning(path / MARKER, len(_MARK) + 1))
-        if names and not marked and not any(_is_header(path / name) for name in _HEADERS):
+        if names and MARKER not in names and not any(_is_header(path / name) for name in _HEADERS):
             shown = ", ".join(sorted(names)[:3]) + (", ..." if len(names) > 3 else "")
             raise OutputError(f"the folder {str(folder)!r} holds files that cflag did not write ({shown}): {_NEW}")
         os.close(_open_marker(path))

@@ -266,7 +266,10 @@ def fault(home: Path, case: Case) -> str | None:
         for damage in case.damages:
             spoil(folder, damage)
         mine = {folder / name: (folder / name).read_bytes() for name in ("mine.txt", *(name for name, _ in case.files))}
-        mine |= {folder / name: b"mine" for name, kind, _, _ in case.damages if kind == "file"}
+        # What stands in a folder with the mark of ours, though with other words in it, is ours.
+        marked = {name.rpartition("/")[0] for name, *_ in case.damages if name.endswith("/.cflag-theory")}
+        others = (name for name, kind, *_ in case.damages if kind == "file" and name.rpartition("/")[0] not in marked)
+        mine |= {folder / name: b"mine" for name in others}
         for stop in case.stops:
             (ended,) = run(folder, case.words, stop=stop)
             why = _unlike(case, ended, stopped=stop[1]) or _damaged(folder)
