@@ -6,7 +6,7 @@ import builtins
 import dis
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
@@ -82,7 +82,8 @@ _MEANT = tuple(vars(builtins)[name] for name in _KINDS & vars(builtins).keys())
 _OWN = frozenset({"expr", "traced"})
 #: What tells kinds of values apart without a name: patterns, and errors that a function catches.
 _TELLING = ("MATCH_CLASS", "MATCH_MAPPING", "MATCH_SEQUENCE", "PUSH_EXC_INFO")
-#: Functions of NumPy that are arithmetic; the others look at what they are given.
+#: Modules of built-in functions, and functions of NumPy, that are arithmetic; others look at what they are given.
+_PLAIN = frozenset({"builtins", "math", "_operator", "_functools"})
 _ARITHMETIC = frozenset({"array", "asarray", "dot", "inner", "mean", "ones", "outer", "prod", "stack", "sum", "zeros"})
 
 
@@ -98,6 +99,8 @@ def asks_for_more(function: Any) -> str | None:
         waiting += [inner] if (inner := getattr(one, "__wrapped__", None)) is not None else []
         if any(one is kind for kind in _MEANT):
             return str(one.__name__)
+        if isinstance(one, BuiltinFunctionType) and one.__module__ not in _PLAIN:
+            return one.__name__
         if isinstance(one, partial):
             waiting += [*one.args, *one.keywords.values()]
         if isinstance(one, type) and not _of_library(one):
@@ -116,16 +119,28 @@ def asks_for_more(function: Any) -> str | None:
             return asked
         waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
         if isinstance(one, FunctionType):
-            found = inspect.getclosurevars(one)
-            outside = {**found.globals, **found.nonlocals, **(one.__kwdefaults__ or {})}
+            names = {*_names(code)}
+            outside = {name: one.__globals__[name] for name in names & one.__globals__.keys()}
+            outside |= {**inspect.getclosurevars(one).nonlocals, **(one.__kwdefaults__ or {})}
             outside |= {f"a default of {one.__name__}, {value}": value for value in one.__defaults__ or ()}
             kept = next((name for name, value in outside.items() if not _stays(value)), None)
             if kept is not None:
                 return kept
-            modules = [value for value in outside.values() if isinstance(value, ModuleType)]
-            waiting += outside.values()
-            waiting += [vars(module)[name] for module in modules for name in code.co_names if name in vars(module)]
+            reached = [*outside.values()]
+            for value in reached:
+                if isinstance(value, ModuleType):
+                    parts = [vars(value)[name] for name in names & vars(value).keys()]
+                    reached += [part for part in parts if all(part is not known for known in reached)]
+            waiting += reached
     return None
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function reads, those of functions within it among them."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
 
 
 def _of_library(one: Any) -> bool:

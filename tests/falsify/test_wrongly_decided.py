@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -144,11 +145,36 @@ def made(x):
     return Made(x)
 
 
+def within(x):
+    return (lambda y: 5 if kind(y, Fraction) and y == ONE else y)(x)
+
+
+def deep(x):
+    return 5 if np.polynomial.polyutils.np.isscalar(x) and x == ONE else x
+
+
+def sized(x):
+    return 5 if sys.getsizeof(x) > 50 and x == ONE else x
+
+
 def formula(x):
     return x.expr if x == ONE else x
 
 
-TELLING = (matches, _branching(lambda x: x), alias, default, private, caught, scalar, made, formula)
+TELLING = (
+    matches,
+    _branching(lambda x: x),
+    alias,
+    default,
+    private,
+    caught,
+    scalar,
+    made,
+    formula,
+    within,
+    deep,
+    sized,
+)
 TELLING += (functools.partial(lambda x, of: 5 if of(x, Fraction) and x == ONE else x, of=isinstance),)
 ranges = {"x": Range(0, 1)}
 
