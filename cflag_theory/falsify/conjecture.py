@@ -334,5 +334,6 @@ def stated(name: str, statement: Statement) -> Stated:
     if is_vector(goal.left) or is_vector(goal.right):
         raise InvalidInput(f"{name} says what a vector is: take norms, |v|^2, or products, <u, v>")
     given = tuple(fact.relation for fact in facts(statement))
-    left, right = (side.xreplace(fixed(statement)) for side in (goal.left, goal.right))
+    numbers = fixed(statement)
+    left, right = goal.left.xreplace(numbers), goal.right.xreplace(numbers)
     return Stated(name=name, left=left, relation=goal.op, right=right, given=given, statement=statement)

@@ -31,7 +31,7 @@ def _known(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
 
 
 def fixed(statement: Statement) -> dict[sp.Symbol, sp.Symbol]:
-    """The indices of which some fact speaks for one value alone, as the numbers that facts have there."""
+    """The indices of which some fact speaks for one value alone, as numbers."""
     return {k: one for fact, every in _known(statement) for k, one in _fixed(fact, every).items()}
 
 

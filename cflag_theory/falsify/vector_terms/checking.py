@@ -80,7 +80,7 @@ def asked_of(reading: Reading, world: World) -> Iterator[Relation]:
         if sort.whole and not sp.sympify(value).is_integer:
             raise NoMeaning(f"{value} need not be whole")
         if sort.start is not None:
-            yield Relation(sp.S.Zero, "<" if sort.start or sort is Sort.POSITIVE else "<=", sp.sympify(value))
+            yield Relation(sp.S.Zero, "<=" if sort.holds(0) else "<", sp.sympify(value))
     if words := next(chain(_weights(world), faults(reading.atoms(Drawn), world.weights, world.number)), None):
         raise NoMeaning(words)
     for f in reading.functions:
@@ -161,12 +161,11 @@ def _later(reading: Reading, world: World, way: Continuation) -> Iterator[str]:
         of, sort = one.args[0].args[0].name, one.sort
         if sort is Sort.REAL or of not in way.moving:
             continue
-        op = "<" if sort.start or sort is Sort.POSITIVE else "<="
+        assert way.ratio is not None
         places = (Growing((_end(world) + first, way.period)) for first in range(way.period))
         later = (way.member(world.vectors, of, (place,))[0] for place in places)
-        if (sort.whole and getattr(way.ratio, "denominator", 1) != 1) or not all(
-            way.never_above(op, -member) for member in later
-        ):
+        stay = all(way.never_above("<=" if sort.holds(0) else "<", -member) for member in later)
+        if not stay or (sort.whole and way.ratio.denominator != 1):
             yield f"{of} is not {sort} for ever"
 
 
@@ -283,8 +282,10 @@ def _leaving(facts: tuple[Fact, ...], world: World) -> frozenset[Fact]:
     known = {symbol: sp.Rational(value) for symbol, value in world.numbers.items() if isinstance(value, Rational)}
     found = set()
     for fact in facts:
-        if isinstance(fact.relation.left, Entry) and (sort := fact.relation.left.sort) is not Sort.REAL:
-            said = fact.relation.right.xreplace(known)
+        left, op, said = fact.relation.left, fact.relation.op, fact.relation.right
+        # Steps are equations.
+        if op == "==" and isinstance(left, Entry) and (sort := left.sort) is not Sort.REAL:
+            said = said.xreplace(known)
             said = said.xreplace({term: unknown("term", term) for term in said.atoms(Term)})
             if sort.whole or not manifestly_nonnegative(said, strictly=sort is Sort.POSITIVE):
                 found.add(fact)
@@ -344,8 +345,8 @@ def _deep(expr: sp.Expr) -> Iterator[sp.Basic]:
 
 
 def _growing(fact: Fact, way: Continuation) -> tuple[sp.Symbol | None, Continuation]:
-    """The index that stands in a hypothesis as a number, too, or at which a family is a progression; and in what terms
-    the hypothesis is a polynomial: as the families go on, or in the index itself where none of them moves with it.
+    """The index that stands in a hypothesis as a number, too, or at which a family is a progression; and what judges
+    the polynomial: how the families go on, or the index itself where none moves with it.
     """
     sides = (fact.relation.left, fact.relation.right)
     places = [

@@ -132,12 +132,10 @@ def maxima(
     """
     names: dict[Any, sp.Expr] = {}
     more: list[Fact] = []
+    said = [_families(*sides(fact.relation)) for fact in facts]
     for number, one in enumerate(largest, start=1):
         members = _families(one.body)
-        while (
-            tied := {other for fact in facts if (said := _families(*sides(fact.relation))) & members for other in said}
-            - members
-        ):
+        while tied := set().union(*(of for of in said if of & members)) - members:
             members |= tied
         what = Fact("", Relation(one.body, "==", sp.S.Zero), "", (one.bound,))
         alone = not any(isinstance(s, Index) for s in one.free_symbols) and _pointwise(what, members, one.outside + 1)
