@@ -183,7 +183,9 @@ class Form:
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
         averaged = {u.index for u in operators} - _indices(goal)
         rows = {n: self.linear(one.slack) for n, one in plain.items() if not _indices(one) & averaged}
-        self.rows = {n: row for n, row in rows.items() if row and n not in numbers}
+        # The same twice, once vectors are replaced, makes programs hard to solve.
+        first = {(plain[n].op, frozenset(row.items())): n for n, row in reversed(rows.items())}
+        self.rows = {n: row for n, row in rows.items() if row and n in first.values() and n not in numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
         self.vectors: dict[Nest, list[sp.Expr]] = {(): []}
         self.opaque: list[sp.Expr] = []
@@ -266,7 +268,12 @@ class Form:
             for large in self.vectors:
                 rest = [one for one in large if one not in small]
                 same = rest and large[-1:] == small[-1:] and tuple(one for one in large if one in small) == small
-                if same and all(one.total == 1 for one in rest):
+                averaged = {one.index for one in rest if one.total == 1}
+                if (
+                    same
+                    and len(averaged) == len(rest)
+                    and not averaged & {*sp.Tuple(*self.vectors[small]).free_symbols}
+                ):
                     self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
                     break
 

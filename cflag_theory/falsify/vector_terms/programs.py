@@ -64,10 +64,12 @@ class Programs:
         self.tables = np.zeros((len(at), len(self.sizes), len(form.every)))
         self.tables[:, places, columns] = values * factors
 
-    def _is_form(self, at: int) -> bool:
-        """Whether the goal at a row is a sum of squares as it stands."""
-        column = self.tables[at][:, 0]
-        near, place = _NEAR * (np.abs(column).max() or 1.0), len(self.form.opaque)
+    def is_form(self, at: int, multipliers: Mapping[str, float]) -> bool:
+        """Whether the goal at a row, less multiples of relations, is a sum of squares."""
+        used = self.tables[at][:, [0, *(1 + self.names.index(name) for name in multipliers)]]
+        used = used * [1.0, *(-value for value in multipliers.values())]
+        column = used.sum(axis=1)
+        near, place = _NEAR * (np.abs(used).max() or 1.0), len(self.form.opaque)
         if np.abs(column[:place]).max(initial=0.0) > near or column[place] < -near:
             return False
         place += 1
@@ -93,7 +95,7 @@ class Programs:
         """
         self.count += 1
         if not used:
-            return {} if self._is_form(at) else None
+            return {} if self.is_form(at, {}) else None
         fixed = fixed or {}
         table, first = self.tables[at], len(self.form.opaque) + 1
         # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.

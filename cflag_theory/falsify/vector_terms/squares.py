@@ -25,8 +25,8 @@ from cflag_theory.falsify.vector_terms.programs import Programs
 
 #: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
 _BOUNDS, _FAILED, _LOOK = 20, 2, 300
-#: Draws that relations are left out at, and programs for one goal.
-_FEW, _PROGRAMS = 4, 6000
+#: Draws that relations are left out at; programs, and forms to decompose, for one goal.
+_FEW, _PROGRAMS, _FORMS = 4, 6000, 20
 #: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
 _SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
 
@@ -175,7 +175,7 @@ class _Fit:
             {key: self._quotient(c) for key, c in one.items()} for one in (form.goal, *(form.rows[n] for n in used))
         )
         self.columns = dict(zip(used, columns, strict=True))
-        self.letters = self._letters()
+        self.letters, self.forms = self._letters(), 0
 
     def _quotient(self, expr: sp.Expr) -> Any:
         return self.field.from_expr(sp.together(expr))
@@ -183,12 +183,16 @@ class _Fit:
     def ways(self, fixed: Mapping[str, sp.Expr]) -> Iterator[Way]:
         """Multipliers, squares and what is left, of signs that are proved, the simplest first."""
         known = self._determined(fixed)
-        if known is None or self.programs.count > _PROGRAMS:
+        if known is None or self.programs.count > _PROGRAMS or self.forms > _FORMS:
             return
         open_ = sorted((name for name in self.used if name not in known), key=lambda n: str(self.form.rows[n]))
         if not open_:
-            if (way := self._decomposed(known)) is not None:
-                yield way
+            values = evaluated(list(known.values()), self.form.symbols, self.programs.at[self.rows]).tolist()
+            at_rows = ((row, dict(zip(known, of, strict=True))) for row, of in zip(self.rows, values, strict=True))
+            if all(self.programs.is_form(*one) for one in at_rows):
+                self.forms += 1
+                if (way := self._decomposed(known)) is not None:
+                    yield way
             return
         for name in open_[:2]:
             for candidate in self._candidates(name, known):
