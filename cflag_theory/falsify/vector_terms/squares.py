@@ -27,6 +27,8 @@ from cflag_theory.falsify.vector_terms.programs import Programs
 _BOUNDS, _FAILED, _LOOK = 20, 2, 300
 #: Draws that relations are left out at; programs, and forms to decompose, for one goal.
 _FEW, _PROGRAMS, _FORMS = 4, 6000, 20
+#: Larger matrices, in terms of their entries, are not written by pairs of vectors.
+_MANY = 120
 #: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
 _SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
 
@@ -297,6 +299,8 @@ class _Fit:
 
         The vectors are in units in which they are all the same where the form is zero, if there are such.
         """
+        if sum(len(x.numer) + len(x.denom) for row in matrix for x in row) > _MANY:
+            return None
         count, one = len(matrix), self.field.one
         null = DomainMatrix(matrix, (count, count), self.field.to_domain()).nullspace().to_ddm() if count else []
         units = null[0] if len(null) == 1 and all(null[0]) else [one] * count
