@@ -111,6 +111,7 @@ def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
                 members = [f for f in factors if isinstance(f, AppliedUndef)]
                 if members or isinstance(one, Total):
                     found += [sp.Mul(*(f for f in factors if f not in members)), *members, sp.Mul(*factors)]
+                    found += [sp.Mul(*pair) for pair in combinations(members, 2)]
     return list(dict.fromkeys(found))
 
 
