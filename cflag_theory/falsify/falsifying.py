@@ -226,7 +226,7 @@ class _Work:
                 f"{self.conjecture.name}: {' and '.join(answer.engines)} prove it, and at {to_text(against.case)} the "
                 f"left side is {left} and the right side {right}"
             ) from None
-        return replace(found, status=PROVED, engines=answer.engines, not_covered=())
+        return replace(found, status=PROVED, engines=answer.engines, not_covered=(), proof=answer.statement)
 
     def _check_formula(self, answer: Attempt) -> None:
         """That the functions give for numbers what they gave for symbols: a proof speaks of the formula alone."""

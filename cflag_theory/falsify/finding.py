@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
 
@@ -68,6 +69,8 @@ class Finding(Shown):
     sides: tuple[str, str] = ("left", "right")
     #: Whether a side is a sympy expression.
     written: bool = False
+    #: The claim with the proof that rules are, if they are one.
+    proof: Statement | None = None
 
     @property
     def claim(self) -> str:
@@ -96,7 +99,7 @@ class Finding(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""
-        found = plain_fields(self, "case left right exact_feasible out_of_time sides written")
+        found = plain_fields(self, "case left right exact_feasible out_of_time sides written proof")
         against = {"values": dict(self.case), "left": self.left, "right": self.right} if self.refuted else None
         found |= {"claim": self.claim, "counterexample": against}
         return found | {name: found[name] or None for name in ("found_by", "worst")}

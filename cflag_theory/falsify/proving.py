@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine import door
-from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.models import Answer, look_for_model
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import TermError, ln
@@ -68,6 +68,8 @@ class Attempt:
     why: str = ""
     possible: bool = False
     formula: Formula | None = None
+    #: With its proof, where rules prove it.
+    statement: Statement | None = None
 
 
 def read(conjecture: Conjecture) -> Formula:
@@ -199,7 +201,7 @@ def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Att
             proof = prove_vectors(reading.put(own_names(reading.atoms(sp.Symbol), but=())).as_proved())
             if proof is not None:
                 possible = _have_a_model((*formula.given, *formula.ranges))
-                return Attempt("proved", proof.engines, possible=possible, formula=formula)
+                return Attempt("proved", proof.engines, None, "", possible, formula, proof.statement)
     except (TermError, sp.PolynomialError):
         pass
     except TimeUp:

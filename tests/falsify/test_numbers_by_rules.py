@@ -99,6 +99,15 @@ def test_what_lies_next_to_it_is_refuted(name):
     assert decided(*FALSE[name]).outcome == "refuted"
 
 
+def test_the_proof_is_a_chain():
+    text = "\n".join(decided(*TRUE["decay"]).derivation.text())
+    assert "(1 - c)**m <= exp(-c*m)  [for induction on m]" in text
+    assert "1 <= 1  [for the first m]" in text
+    assert "1 - c <= exp(-c)  [tangent of exp]" in text
+    assert "  <= exp(-c*(m + 1))  (by exp(-c*m) * [4])" in text
+    assert decided(*TRUE["powers of 2"]).derivation is None
+
+
 def test_what_was_tried_is_said():
     found = decided(c - c**2 / 2, sp.log(1 + c))
     assert found.outcome == "neither"

@@ -158,6 +158,8 @@ def _each(
             for ending, text in (("tex", decided.derivation.latex()), ("page", decided.derivation.page())):
                 if text is not None:
                     write_text(own_folder(proofs) / f"{as_file_name(claim.name)}.{ending}", text)
+                else:
+                    say(f"{claim.name}: a page has no words for a step of its proof; the .tex has")
         kernel = _asked_coq(decided) if prover == "coq" else None
         listed.append(whole.to_json() | {"replay": command} | ({"kernel": kernel} if prover == "coq" else {}))
         if format is Format.table:

@@ -119,7 +119,7 @@ def _decide(conjecture: Conjecture, effort: _Effort) -> Decision:
         return with_free_constant(conjecture, at)
     found = effort.falsify(conjecture, effort.budget, search=effort.search)
     if found.status != NOT_BROKEN:
-        return Decision(found.status, found)
+        return Decision(found.status, found, derivation=derivation(found.proof) if found.proof else None)
     stopped = found.interrupted or found.out_of_time
     return Decision(NEITHER, found, None if stopped else _factor(conjecture, found, effort.seconds))
 

@@ -161,6 +161,8 @@ def derivation(statement: Statement) -> Derivation:
         why = f"{step.rule}" if isinstance(step, Use) else "sum"
         if isinstance(step, Use | Obligation) and step.given:
             why += f" of {', '.join(step.given)}"
+        if isinstance(whole, Induction) and isinstance(whole.base, tuple) and step == whole.base[-1]:
+            why = f"for the first {whole.index}"
         lines.append(Line(step.name, shown[step.name], why))
     relations = {line.name: line.relation for line in lines}
     return Derivation(last.goal, tuple(lines), tuple(summands(last.certificate, relations)), statement)

@@ -24,10 +24,11 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, PREMISE, Change, catalogue, factors, places, put
 from cflag_theory.falsify.decisions.decision import Decision, simplest
-from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, evaluated
+from cflag_theory.falsify.vector_terms.gram import Array, Form, draws, evaluated
+from cflag_theory.falsify.vector_terms.multipliers import between
+from cflag_theory.falsify.vector_terms.programs import Programs
 from cflag_theory.falsify.vector_terms.proving import in_squares
 from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
-from cflag_theory.falsify.vector_terms.squares import between
 
 #: Draws at which a factor is bounded, and at which hypotheses about numbers are compared.
 _FEW, _MANY = 16, 160

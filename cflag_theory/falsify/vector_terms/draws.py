@@ -148,7 +148,7 @@ def maxima(
         chosen = sp.Function(f"chosen_{number}", nonnegative=True)(one.bound)
         more.append(_fact(f"members of {top}", one.body, top, "<="))
         signed = [one.body**n for n in (1, 2) if (one.body**n).is_nonnegative]
-        more += [_fact(f"a part of {what}", chosen * what, what, "<=") for what in signed]
+        more += [_fact(f"a part of {what} for {top}", chosen * what, what, "<=") for what in signed]
         more.append(_fact(f"weights of {top}", over(chosen), sp.S.One))
         more += [_fact(f"{top**n} is reached", top**n, over(chosen * one.body**n)) for n in (1, 2)]
     return names, more

@@ -21,8 +21,9 @@ from sympy.solvers.diophantine.diophantine import sum_of_four_squares
 from cflag_theory.claims.engine.terms import Named, parts
 from cflag_theory.falsify.search.cases import Case
 from cflag_theory.falsify.vector_terms.evaluating import World
-from cflag_theory.falsify.vector_terms.gram import Form, draws, replaced, solved
+from cflag_theory.falsify.vector_terms.gram import Form, draws, replaced
 from cflag_theory.falsify.vector_terms.instances import Instances
+from cflag_theory.falsify.vector_terms.programs import solved
 from cflag_theory.falsify.vector_terms.reading import word
 
 #: Values of the numbers that are tried, and denominators to which numbers and products are rounded.
@@ -49,10 +50,7 @@ def cases(small: Instances, *, broken: bool = True) -> Iterator[Case]:
         return
     for row in draws(form, _DRAWS) if form.symbols else [()]:
         for denominator in _ROUND[:3]:
-            numbers = {
-                symbol: sp.Rational(Fraction(float(value)).limit_denominator(denominator))
-                for symbol, value in zip(form.symbols, row, strict=True)
-            }
+            numbers = form.numbers_at(sp.Rational(Fraction(float(x)).limit_denominator(denominator)) for x in row)
             if any(value == 0 and not symbol.is_zero for symbol, value in numbers.items()):
                 continue
             for gram in _matrices(form, vectors, numbers, broken):

@@ -103,6 +103,8 @@ class Piecewise:
     def _least_along(self, c: int) -> Any | None:
         """Least value of one coordinate: at an end of a piece, or where the derivative vanishes."""
         q, kink, width = self.outer[c], self.kink[c], self.width[c]
+        if q > 0 and not self._bend(c):
+            return -self.slope[c] * self.slope[c] / (2 * q)
         tail = (self.inner[c] - q) * width
         low_slope, high_slope = self.slope[c] - tail, self.slope[c] + tail
         if q < 0 or (q == 0 and (low_slope > 0 or high_slope < 0)):

@@ -8,26 +8,23 @@ where to look.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-import clarabel
 import numpy as np
 import sympy as sp
-from scipy import sparse
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, Total
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import Dot, dot, is_vector, parts
 
 #: Larger matrices and longer lists of relations are not put into one program.
 _MOST_VECTORS, _MOST_RELATIONS = 16, 150
-#: Values that are drawn; how far a held multiplier may move; errors of an answer although the solver stopped early.
-_DRAWS, _ROOM, _NEAR = 30000, 1e-7, 1e-5
+#: Values that are drawn.
+_DRAWS = 30000
 
 Array = Any
 Linear = dict[sp.Expr, sp.Expr]
@@ -123,6 +120,42 @@ def _solved(known: Iterable[Relation], operators: Collection[Operator]) -> dict[
     return moved
 
 
+class Equal(NamedTuple):
+    """A number by the others, what an equation between numbers was then, and that by residuals of equations."""
+
+    number: sp.Symbol
+    value: sp.Expr
+    slack: sp.Expr
+    mark: sp.Expr
+
+
+def reduced(coefficient: sp.Expr, equal: Sequence[Equal]) -> tuple[sp.Expr, sp.Expr]:
+    """A coefficient without the numbers that equations give, and what it was more, by residuals."""
+    total = sp.S.Zero
+    for number, value, slack, mark in equal:
+        before, coefficient = coefficient, coefficient.xreplace({number: value})
+        if before != coefficient:
+            total += sp.cancel((before - coefficient) / slack) * mark
+    return coefficient, total
+
+
+def _equal(numbers: Mapping[str, Relation]) -> dict[str, Equal]:
+    """Numbers that equations express by others, by the names of these."""
+    found: dict[str, Equal] = {}
+    for name, one in numbers.items():
+        slack, more = reduced(one.slack, [*found.values()]) if one.op == "==" else (sp.S.Zero, sp.S.Zero)
+        for s in sorted(slack.free_symbols, key=str):
+            by = slack.diff(s)
+            if (
+                not s.is_integer
+                and s not in by.free_symbols
+                and (by.is_Rational or by.is_positive or (-by).is_positive)
+            ):
+                found[name] = Equal(s, sp.expand(s - slack / by), slack, -residual(name) - more)
+                break
+    return found
+
+
 class Form:
     """A goal and what is known as linear forms, and the vectors whose squares may be added, by operator."""
 
@@ -130,19 +163,29 @@ class Form:
         operators = {u for one in (goal, *known.values()) for u in one.slack.atoms(Operator)}
         self.moved = _solved(known.values(), sorted(operators, key=str))
         plain = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
-        self.numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*_UNKNOWN, Index)}
-        self.goal = linear(goal.slack, self.moved)
+        numbers = {n: one for n, one in plain.items() if not one.slack.atoms(*_UNKNOWN, Index)}
+        given = _equal(numbers)
+        self.equal = [*given.values()]
+        self.numbers = {n: one.map(self._reduced) for n, one in numbers.items() if n not in given}
+        #: What the sorts of numbers say that equations give.
+        self.sorts = {f"value of {s}": s for s, *_ in self.equal if s.is_nonnegative}
+        self.numbers |= {
+            name: (below if s.is_positive else at_most)(0, self._reduced(s)) for name, s in self.sorts.items()
+        }
+        self.goal = self.linear(goal.slack)
         #: The goal's coefficients as they are written: multipliers are often made of their factors.
         self.written = [
             c
             for side in (goal.slack, goal.left, goal.right)
-            for c in linear(side, {}, apart=False).values()
+            for c in self.linear(side, {}, apart=False).values()
             if c.free_symbols <= _symbols(self.goal)
         ]
         # What holds for each i matters under the means over i, unless the goal speaks of one i or there is no mean.
         averaged = {u.index for u in operators} - _indices(goal)
-        rows = {n: linear(one.slack, self.moved) for n, one in plain.items() if not _indices(one) & averaged}
-        self.rows = {n: row for n, row in rows.items() if row and n not in self.numbers}
+        rows = {n: self.linear(one.slack) for n, one in plain.items() if not _indices(one) & averaged}
+        # The same twice, once vectors are replaced, makes programs hard to solve.
+        first = {(plain[n].op, frozenset(row.items())): n for n, row in reversed(rows.items())}
+        self.rows = {n: row for n, row in rows.items() if row and n in first.values() and n not in numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
         self.vectors: dict[Nest, list[sp.Expr]] = {(): []}
         self.opaque: list[sp.Expr] = []
@@ -159,6 +202,14 @@ class Form:
         slacks = (one.slack for one in self.numbers.values())
         self.coefficients = [*(c for one in self.every for c in one.values()), *slacks]
         self.symbols = sorted(set().union(*(c.free_symbols for c in self.coefficients)), key=str)
+
+    def _reduced(self, coefficient: sp.Expr) -> sp.Expr:
+        return reduced(coefficient, self.equal)[0]
+
+    def linear(self, expr: sp.Expr, moved: Vectors | None = None, apart: bool = True) -> Linear:
+        """As `linear`, without the vectors and numbers that equations give."""
+        found = linear(expr, self.moved if moved is None else moved, apart)
+        return _added((key, self._reduced(c)) for key, c in found.items()) if self.equal else found
 
     @property
     def every(self) -> list[Linear]:
@@ -181,6 +232,13 @@ class Form:
             [column for column, _ in keys],
             [sizes[key] for _, key in keys],
         )
+
+    def numbers_at(self, row: Iterable[Any]) -> dict[sp.Symbol, Any]:
+        """The numbers where those that no equation gives are a row."""
+        at = dict(zip(self.symbols, row, strict=True))
+        for s, value, *_ in reversed(self.equal):
+            at[s] = value.xreplace(at)
+        return at
 
     def vectors_of(self, name: str | None) -> set[sp.Expr]:
         """Vectors in a relation's inner products, or, without a name, in the goal's."""
@@ -210,7 +268,12 @@ class Form:
             for large in self.vectors:
                 rest = [one for one in large if one not in small]
                 same = rest and large[-1:] == small[-1:] and tuple(one for one in large if one in small) == small
-                if same and all(one.total == 1 for one in rest):
+                averaged = {one.index for one in rest if one.total == 1}
+                if (
+                    same
+                    and len(averaged) == len(rest)
+                    and not averaged & {*sp.Tuple(*self.vectors[small]).free_symbols}
+                ):
                     self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
                     break
 
@@ -251,116 +314,3 @@ def evaluated(exprs: Sequence[sp.Expr], symbols: Sequence[sp.Symbol], at: Array)
 @lru_cache(maxsize=64)
 def _compiled(symbols: tuple[sp.Symbol, ...], exprs: tuple[sp.Expr, ...]) -> Any:
     return sp.lambdify(symbols, exprs, "numpy", cse=True)
-
-
-def solved(quadratic: Any, cost: Array, rows: Array, right: Array, cones: list[Any]) -> Any:
-    """The solver's answer; None where it has none."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads, settings.chordal_decomposition_enable = False, 1, False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
-    if not (np.isfinite(rows).all() and np.isfinite(right).all()):
-        return None
-    solver = clarabel.DefaultSolver(quadratic, cost, sparse.csc_matrix(rows), right, cones, settings)
-    # Where its eigenvalues do not converge it panics, which is no answer, and prints a stack on standard error.
-    with _quiet():
-        try:
-            return solver.solve()
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            return None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Nothing reaches standard error, whoever writes there."""
-    try:
-        kept = os.dup(2)
-    except OSError:
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-class Programs:
-    """The semidefinite programs of a form at rows of numbers, in the multipliers of what is known."""
-
-    def __init__(self, form: Form, at: Array) -> None:
-        self.form, self.at, self.names = form, at, list(form.rows)
-        self.count = 0
-        self.pairs, self.sizes, places, columns, factors = form.layout
-        values = evaluated([c for one in form.every for c in one.values()], form.symbols, at)
-        self.tables = np.zeros((len(at), len(self.sizes), len(form.every)))
-        self.tables[:, places, columns] = values * factors
-
-    def _is_form(self, at: int) -> bool:
-        """Whether the goal at a row is a sum of squares as it stands."""
-        column = self.tables[at][:, 0]
-        near, place = _NEAR * (np.abs(column).max() or 1.0), len(self.form.opaque)
-        if np.abs(column[:place]).max(initial=0.0) > near or column[place] < -near:
-            return False
-        place += 1
-        for vectors in self.form.vectors.values():
-            matrix = np.zeros((len(vectors), len(vectors)))
-            for b, a in zip(*np.tril_indices(len(vectors)), strict=True):
-                matrix[a, b] = matrix[b, a] = column[place] * (1 if a == b else 0.5**0.5)
-                place += 1
-            if np.linalg.eigvalsh(matrix).min(initial=0.0) < -near:
-                return False
-        return True
-
-    def solve(
-        self,
-        at: int,
-        used: Sequence[str],
-        fixed: Mapping[str, float] | None = None,
-        aim: tuple[str, float] | None = None,
-    ) -> dict[str, float] | None:
-        """Multipliers at a row that leave a sum of squares, the smallest ones, or with the `aim` as small as can be.
-
-        None if there are none, or if the aim has no bound.
-        """
-        self.count += 1
-        if not used:
-            return {} if self._is_form(at) else None
-        fixed = fixed or {}
-        table, first = self.tables[at], len(self.form.opaque) + 1
-        # The goal and every relation in units of their largest terms, so that a claim times 10^8 is the same program.
-        unit = np.abs(table[:, 0]).max() or 1.0
-        columns = table[:, [1 + self.names.index(name) for name in used]]
-        sizes = np.abs(columns).max(axis=0, initial=0.0) / unit
-        sizes[sizes == 0] = 1.0
-        # The last unknown is what is left over.
-        with np.errstate(all="ignore"):
-            columns = columns / (sizes * unit)
-        a = np.column_stack([columns, np.eye(len(table))[first - 1]])
-        b = table[:, 0] / unit
-        held = [used.index(name) for name in fixed]
-        ends = np.array(list(fixed.values())) * sizes[held]
-        signed = [*(n for n, name in enumerate(used) if name not in self.form.equations), len(used)]
-        picked, chosen = np.eye(len(used) + 1)[signed], np.eye(len(used) + 1)[held]
-        # What is held may move a little: the multipliers of a tight claim have no inside.
-        room = _ROOM * (1 + np.abs(ends))
-        rows = np.vstack([a[:first], -picked, chosen, -chosen, a[first:]])
-        right = np.concatenate([b[:first], np.zeros(len(signed)), ends + room, room - ends, b[first:]])
-        cones = [clarabel.ZeroConeT(first), clarabel.NonnegativeConeT(len(signed) + 2 * len(held))]
-        cones += [clarabel.PSDTriangleConeT(len(one)) for one in self.form.vectors.values() if one]
-        cost = np.zeros(len(used) + 1)
-        if aim is None:
-            cost[signed[:-1]] = 1.0
-        else:
-            cost[used.index(aim[0])] = aim[1]
-        none = sparse.csc_matrix((len(cost), len(cost)))
-        answer = solved(none, cost, rows, right, cones)
-        if answer is None:
-            return None
-        early = str(answer.status) in ("AlmostSolved", "InsufficientProgress")
-        good = str(answer.status) == "Solved" or (early and max(answer.r_prim, answer.r_dual) <= _NEAR)
-        return dict(zip(used, (np.array(answer.x[:-1]) / sizes).tolist(), strict=True)) if good else None

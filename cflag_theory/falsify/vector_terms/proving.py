@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations, permutations, product
+from itertools import permutations
 from typing import NamedTuple
 
 import sympy as sp
@@ -20,16 +20,15 @@ from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
-from cflag_theory.claims.engine.terms import Basis, Function, Norm, TermError, dot, is_vector, norm, norm2, parts
+from cflag_theory.claims.engine.terms import Basis, TermError, is_vector, norm2
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.facts import Facts, known_of
 from cflag_theory.falsify.vector_terms.reading import Reading
+from cflag_theory.falsify.vector_terms.stages import functions, gradient_steps, norm_of, norms
 
 #: More rule instances than this are not put into one linear program.
 _MOST = 220
-#: Relations between lengths from which the sign of a quotient of these is sought.
-_LENGTHS = 4
 
 
 class Proved(NamedTuple):
@@ -76,6 +75,33 @@ def _steps(reading: Reading) -> Sequence[Step] | None:
             steps = None if wider is None else _direct(wider)
         if steps is not None:
             return steps
+    return _for_each(reading)
+
+
+def _for_each(reading: Reading) -> Sequence[Step] | None:
+    """The claim in the mean, where it is what a relation for each value of the mean's index says."""
+    for operator in reading.operators:
+        goal = reading.goal.map(lambda side, over=operator: rounds.inside(side, over))  # type: ignore[misc]
+        if operator.is_sum or operator.index not in goal.slack.free_symbols:
+            continue
+        # Exchanges apart: what is known of the mean would be lost.
+        still = tuple(fact for fact in reading.facts if operator not in fact.relation.slack.atoms(Operator))
+        if any(fact not in still and not fact.name.endswith("are exchanged") for fact in reading.facts):
+            continue
+        one = replace(reading, goal=goal, facts=still, name=f"{reading.name} for each {operator.index}")
+        facts = _hypotheses(reading)
+        facts.known[one.name] = rules.Known(goal)
+        for total in (one for side in sides(reading.goal) for one in side.atoms(Total)):
+            if total.operator.is_sum and isinstance(total.body, Total) and total.body.operator == operator:
+                facts.use(rules.exchange(f"{total} the other way", operator, total.operator, total.body.body))
+        averaged = facts.use(rules.mean(f"{one.name}, under {operator}", operator, given=one.name))
+        certificate = None if averaged is None else find(reading.goal, facts.relations())
+        steps = None if averaged is None or certificate is None else _steps(one)
+        if steps is not None:
+            used = facts.used(certificate)
+            shown = [facts.steps[name] for name in used if name in facts.steps]
+            last = Obligation(reading.name, reading.goal, used, certificate)
+            return [*steps, *(replace(one, given=(steps[-1].name,)) if one.given else one for one in shown), last]
     return None
 
 
@@ -126,9 +152,9 @@ def _direct(
     """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
     goal = reading.goal
     # A bound between norms is proved between their squares.
-    norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
-    squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if norms else None
-    direct = squared is None or _norm_of(goal.left) is None or _norm_of(goal.right) is None
+    of_norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
+    squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if of_norms else None
+    direct = squared is None or norm_of(goal.left) is None or norm_of(goal.right) is None
     facts = _hypotheses(reading)
     facts.behind = {fact.name: known_of(fact) for fact in original}
     for use in shown:
@@ -136,17 +162,17 @@ def _direct(
             facts.steps[use.name] = use
         else:
             facts.use(use)
-    for stage in (_functions, _norms, _gradient_steps):
+    for stage in (functions, norms, gradient_steps):
         before = len(facts.known)
         _add(stage, reading, facts)
         if len(facts.known) > _MOST:
             return None
         for hint in reading.hints:
             facts.prove(hint)
-        if len(facts.known) == before and stage is not _functions:
+        if len(facts.known) == before and stage is not functions:
             continue
         found = facts.certificate(goal) if direct else None
-        if found is None and squared is not None and stage is not _functions:
+        if found is None and squared is not None and stage is not functions:
             found = _by_squares(facts, goal, squared)
         if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
@@ -164,7 +190,7 @@ def _add(stage: Callable[[Reading, Facts], None], reading: Reading, facts: Facts
     before = len(facts.known)
     stage(reading, facts)
     _under_means(reading, facts, list(facts.known)[before:])
-    if stage is _functions:
+    if stage is functions:
         _under_means(reading, facts, list(facts.known)[:before])
         scattered = map(facts.use, [*rounds.scattered(reading, [reading.goal, *facts.relations().values()])])
         _under_means(reading, facts, list(filter(None, scattered)))
@@ -176,11 +202,11 @@ def _add(stage: Callable[[Reading, Facts], None], reading: Reading, facts: Facts
 def in_squares(reading: Reading) -> tuple[Relation, dict[str, Relation]]:
     """The goal, between squares where it is between two norms, and all that rules say: what programs are made of."""
     facts, goal = _hypotheses(reading), reading.goal
-    for stage in (_functions, _norms) if reading.norms else (_functions, _gradient_steps):
+    for stage in (functions, norms) if reading.norms else (functions, gradient_steps):
         _add(stage, reading, facts)
     for hint in reading.hints:
         facts.prove(hint)
-    left, right = _norm_of(goal.left), _norm_of(goal.right)
+    left, right = norm_of(goal.left), norm_of(goal.right)
     if left is not None and right is not None:
         (b, u), (c, v) = left, right
         goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
@@ -192,7 +218,7 @@ def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | No
     for name, known in facts.known.items():
         if known.relation == goal:
             return slack(name)
-    left, right = _norm_of(goal.left), _norm_of(goal.right)
+    left, right = norm_of(goal.left), norm_of(goal.right)
     name = "squares"
     if left is not None and right is not None:
         # Between two norms, squares of vectors are enough.
@@ -215,136 +241,6 @@ def _hypotheses(reading: Reading) -> Facts:
     facts = Facts()
     facts.known |= {fact.name: known_of(fact) for fact in reading.facts}
     return facts
-
-
-def _functions(reading: Reading, facts: Facts) -> None:
-    """What the declared properties say between all pairs of points."""
-    for f, points in reading.functions.items():
-        declared = f.properties
-        if declared.lower is not None:
-            for point in points:
-                facts.use(rules.bounded_below(f"{f} is bounded below at {point}", f, point))
-        for x, y in (pair for pair in permutations(points, 2) if not rounds.apart(reading, *pair)):
-            between = f"of {f} from {x} to {y}"
-            if declared.smooth is not None:
-                facts.use(rules.smooth(f"smoothness {between}", f, x, y))
-            if declared.mu is not None and (declared.smooth is None or declared.mu != 0 or rounds.weighed(reading)):
-                facts.use(rules.convex(f"convexity {between}", f, x, y))
-            if declared.mu is not None and declared.smooth is not None:
-                facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
-                facts.use(rules.interpolation(f"strong interpolation {between}", f, x, y, 1))
-        for x, y in (pair for pair in combinations(points, 2) if not rounds.apart(reading, *pair)):
-            if declared.smooth is not None and (declared.mu is None or reading.norms):
-                _lipschitz(facts, f, x, y)
-    for name, known in list(facts.known.items()):
-        if is_vector(known.relation.left) or is_vector(known.relation.right):
-            for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
-                if (shown := facts.steps.get(name)) is None:
-                    facts.use(rules.along(f"{name} along {w}", w, given=name))
-                    continue
-                assert isinstance(shown, Use)
-                every, once = rounds.along(shown, f"{name} along {w}", w)
-                if facts.use(every, behind=True):
-                    facts.use(once)
-
-
-def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
-    """||grad f(x) - grad f(y)||^2 <= L^2 ||x - y||^2."""
-    between = f"of {f} between {x} and {y}"
-    names = [
-        facts.use(rules.lipschitz(f"Lipschitz gradient {between}", f, x, y)),
-        facts.use(rules.norm_squared(f"square of the change of the gradient {between}", f.grad(x) - f.grad(y))),
-        facts.use(rules.norm_squared(f"square of the distance {between}", x - y)),
-    ]
-    goal = at_most(norm2(f.grad(x) - f.grad(y)), sp.expand(sp.sympify(f.properties.smooth) ** 2 * norm2(x - y)))
-    facts.derive(f"Lipschitz gradient {between}, squared", goal, names)
-
-
-def _gradient_steps(reading: Reading, facts: Facts) -> None:
-    """What the properties say between a point x and x - grad f(x) / L, and of smooth functions from below."""
-    for f, points in reading.functions.items():
-        for x, y in permutations(points, 2) if f.properties.mu is None else ():
-            if not rounds.apart(reading, x, y):
-                facts.use(rules.interpolation(f"strong interpolation of {f} from {x} to {y}", f, x, y, 1))
-        L = f.properties.smooth
-        for x in points if L is not None and L.is_positive else ():
-            step = x - f.grad(x) / L
-            facts.use(rules.smooth(f"smoothness of {f} along a gradient step from {x}", f, x, step))
-            if f.properties.lower is not None:
-                facts.use(rules.bounded_below(f"{f} is bounded below after a gradient step from {x}", f, step))
-
-
-def _norms(reading: Reading, facts: Facts) -> None:
-    """Norms in the claim: squares, the triangle and Cauchy-Schwarz inequalities."""
-    for v in reading.norms:
-        facts.square_of(v)
-        summands = [c * basis for basis, c in parts(v).items()]
-        if len(summands) > 1:
-            facts.use(rules.triangle(f"triangle inequality for {v}", v, *summands))
-        for u in reading.norms:
-            if len(parts(v)) == len(parts(v - u)) == 2:
-                facts.use(rules.triangle(f"triangle inequality for {v} from {u}", v, u, v - u))
-        for operator in reading.operators:
-            if operator.index in v.free_symbols:
-                facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
-                facts.use(rules.jensen(f"square of {operator} of ||{v}||", operator, norm(v)))
-                facts.use(rules.norm_squared(f"square of ||{v}||, under {operator}", v, operator))
-    shown = [one for one in facts.steps.values() if isinstance(one, Use) and one.given and one.given[0] in facts.behind]
-    for use, v in product(shown, rounds.lengths(reading)):
-        if use.rule == "at one value":
-            for every, once in rounds.triangles(use, facts.behind[use.given[0]].relation, v):
-                if facts.use(every, behind=True):
-                    facts.use(once)
-    _multiples(facts)
-    _bounded(reading, facts)
-    for u, v in combinations(reading.norms, 2):
-        for sign in (1, -1):
-            facts.use(rules.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
-
-
-def _multiples(facts: Facts) -> None:
-    """||c v|| = c ||v|| where a relation says that c is not negative, or two say it of a quotient of lengths."""
-    norms = {v for one in facts.known.values() for v in one.relation.slack.atoms(Norm)}
-    for v in sorted(norms, key=str):
-        of = parts(v.args[0])
-        (c, basis), *others = [(c, basis) for basis, c in of.items()]
-        if not others and any(p.exp.is_negative for p in c.atoms(sp.Pow)):
-            lengths = [name for name, one in facts.relations().items() if one.slack.atoms(Norm) & c.atoms(Norm)]
-            for sign in (1, -1):
-                facts.derive(f"sign of {sign * c}", at_most(0, sign * c), lengths[:_LENGTHS])
-        for name, one in facts.relations().items() if not others else ():
-            for sign in (1, -1):
-                if sp.expand(one.slack - sign * c) == 0:
-                    facts.use(rules.norm_of_multiple(f"norm of {v.args[0]}", sign * basis, sign * c, given=name))
-
-
-def _bounded(reading: Reading, facts: Facts) -> None:
-    """From ||u|| <= c ||v||: ||u||^2 <= c^2 ||v||^2, and <v, u> <= c ||v||^2 for u and -u."""
-    for fact in reading.facts:
-        left, right = _norm_of(fact.relation.left), _norm_of(fact.relation.right)
-        if left is None or right is None or fact.relation.op != "<=":
-            continue
-        (b, u), (c, v) = left, right
-        squares = [facts.square_of(w) for w in (u, v)]
-        goal = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        facts.derive(f"{fact.name}, squared", goal, [fact.name, *squares])
-        for sign in (1, -1):
-            product = f"Cauchy-Schwarz for {v} and {sign * u}"
-            if product not in facts.known:
-                facts.use(rules.cauchy_schwarz(product, v, sign * u))
-            goal = at_most(dot(v, sign * b * u), sp.expand(c * norm2(v)))
-            given = [fact.name, squares[1], product if product in facts.known else None]
-            facts.derive(f"{fact.name} along {sign * v}", goal, given)
-
-
-def _norm_of(expr: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-    """The factor and the vector of a multiple of one norm."""
-    norms = expr.atoms(Norm)
-    if len(norms) != 1:
-        return None
-    norm = norms.pop()
-    factor = sp.cancel(expr / norm)
-    return None if factor.has(Norm) else (factor, norm.args[0])
 
 
 def _under_means(reading: Reading, facts: Facts, names: list[str]) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import sympy as sp
 from scipy import sparse
 
-from cflag_theory.falsify.vector_terms.gram import Array, Form, Programs, draws, solved
+from cflag_theory.falsify.vector_terms.gram import Array, Form, draws
+from cflag_theory.falsify.vector_terms.programs import Programs, solved
 from cflag_theory.falsify.vector_terms.proving import in_squares, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -61,9 +62,8 @@ def reasons(reading: Reading) -> Iterator[str]:
 
 
 def _numbers(form: Form, row: Array) -> str:
-    return (
-        ", ".join(f"{symbol} = {value:.3g}" for symbol, value in zip(form.symbols, row, strict=True)) or "all numbers"
-    )
+    numbers = form.numbers_at(sp.Float(float(value)) for value in row)
+    return ", ".join(f"{symbol} = {float(value):.3g}" for symbol, value in numbers.items()) or "all numbers"
 
 
 def against(programs: Programs, row: int) -> str | None:

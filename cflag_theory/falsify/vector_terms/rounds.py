@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any
@@ -44,7 +44,7 @@ def of_one(reading: Reading) -> tuple[Reading, tuple[sp.Symbol, ...]]:
 
     Hypotheses have the index too, and may be used at another round.
     """
-    free = {_round(reading, fact) for fact in reading.facts} & reading.goal.free_symbols
+    free = {_round(reading, fact, ()) for fact in reading.facts} & reading.goal.free_symbols
     if len(free) != 1:
         return reading, ()
     (over,) = free
@@ -111,6 +111,7 @@ def weights(reading: Reading, total: Operator) -> list[sp.Expr]:
                 members = [f for f in factors if isinstance(f, AppliedUndef)]
                 if members or isinstance(one, Total):
                     found += [sp.Mul(*(f for f in factors if f not in members)), *members, sp.Mul(*factors)]
+                    found += [sp.Mul(*pair) for pair in combinations(members, 2)]
     return list(dict.fromkeys(found))
 
 
@@ -161,9 +162,9 @@ def telescoped(reading: Reading) -> Iterator[Use]:
         moving: list[sp.Expr] = [one for one in numbers if _next(one, t) in numbers]
         vectors = [one for one in reading.atoms(Named) if t in one.free_symbols]
         steps = [one for one in vectors if _next(one, t) in vectors]
-        still = [one for one in reading.bases if not one.free_symbols & {t} and not one.atoms(Index) - {t}]
+        still = [one for one in reading.bases if t not in one.free_symbols]
         moving += [dot(u, v) for n, u in enumerate(steps) for v in steps[n:]]
-        moving += [dot(u, v) for u, v in product(steps, still)]
+        moving += [dot(u, v) for u, v in product(steps, still) if v.atoms(Index) <= u.atoms(Index)]
         moving += [one for one in reading.atoms(sp.Pow) if t in one.exp.free_symbols]
         for one, weight in product(moving, weights(reading, total)):
             nest = [each for each in reading.operators if each.index in one.free_symbols and each.index != t]
@@ -197,6 +198,15 @@ def at_ends(reading: Reading) -> tuple[Reading, list[Use]]:
     return replace(reading, facts=(*reading.facts, *facts)), [use for _, uses in found for use in uses]
 
 
+def inside(side: sp.Expr, operator: Operator) -> sp.Expr:
+    """What stands under a mean, without it."""
+
+    def is_under(term: sp.Expr) -> bool:
+        return isinstance(term, Total | TotalVector) and term.operator == operator
+
+    return sp.expand(side.replace(is_under, lambda term: term.body))
+
+
 def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
     """Uses that bound the norm of what speaks of the next round, by summands and by what it was a round before."""
     (over, value), (of,) = use.terms, use.given
@@ -214,9 +224,10 @@ def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
         ]
 
 
-def _round(reading: Reading, fact: Fact) -> sp.Symbol | None:
-    """The round for every value of which something holds: an index that no mean is over."""
+def _round(reading: Reading, fact: Fact, but: Collection[sp.Symbol] | None = None) -> sp.Symbol | None:
+    """The round for every value of which something holds: an index that no mean is over and that the claim lacks."""
     averaged = {one.index for one in reading.operators if not one.is_sum}
+    averaged |= reading.goal.free_symbols if but is None else {*but}
     times = [one for one in fact.forall if one not in averaged]
     return times[0] if len(times) == 1 else None
 

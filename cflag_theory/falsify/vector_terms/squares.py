@@ -8,13 +8,10 @@ numbers. The certificate is checked before it is given back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
-from functools import cache
 from itertools import combinations, product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
@@ -22,17 +19,16 @@ from cflag_theory.claims.engine.algebra import as_power, certificate_fault, resi
 from cflag_theory.claims.engine.finder import searched
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.terms import Term, is_vector, ln, norm2
-from cflag_theory.falsify.decisions.decision import simplest
-from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, Programs, draws, evaluated, linear, under
+from cflag_theory.falsify.vector_terms.gram import Array, Form, Nest, draws, evaluated, linear, reduced, under
+from cflag_theory.falsify.vector_terms.multipliers import NEAR, between
+from cflag_theory.falsify.vector_terms.programs import Programs
 
 #: Draws for bounds, how many of them rounding may make infeasible, and draws at which a whole form is looked at.
 _BOUNDS, _FAILED, _LOOK = 20, 2, 300
-#: Draws that relations are left out at, candidates for one multiplier, and programs for one goal.
-_FEW, _CANDIDATES, _PROGRAMS = 4, 10, 6000
-#: Products that are tried two at a time.
-_TERMS = 120
-#: What a program's bound is off by, and the largest numbers of a candidate.
-_NEAR, _LARGEST = 2e-5, 64
+#: Draws that relations are left out at; programs, and forms to decompose, for one goal.
+_FEW, _PROGRAMS, _FORMS = 4, 6000, 20
+#: Larger matrices, in terms of their entries, are not written by pairs of vectors.
+_MANY = 120
 #: Linear programs that a sign is looked for with, see `searched`: products, rounds, and squares of numbers.
 _SIGNS = tuple((n, rounds, 0, 500, squares) for squares in (False, True) for n in (1, 2) for rounds in (1, 2))[:5]
 
@@ -94,7 +90,7 @@ def _with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
     for small_first in (True, False):
         used, fitting = _needed(programs, rows, small_first)
         for way in _Fit(programs, at[at.all(axis=1)], used, [n for n in fitting if at[n].all()]).ways({}):
-            if (found := _assembled(goal, known, way, form.signs)) is not None:
+            if (found := _assembled(goal, known, way, form)) is not None:
                 return found
     return Found()
 
@@ -111,7 +107,7 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
         order = sorted(used, key=lambda one: total[one] if small_first else -total[one])
         # What speaks of vectors that the goal does not have goes first: the proof that is left is short.
         strange = {n for n in used if not programs.form.vectors_of(n) <= programs.form.vectors_of(None)}
-        for out in (strange, {n for n in used if total[n] <= _NEAR}, *({one} for one in order)):
+        for out in (strange, {n for n in used if total[n] <= NEAR}, *({one} for one in order)):
             fewer = [one for one in used if one not in out]
             if all(programs.solve(at, fewer) is not None for at in tried):
                 used = fewer
@@ -125,7 +121,7 @@ def _needed(programs: Programs, rows: Sequence[int], small_first: bool) -> tuple
 Way = tuple[dict[str, sp.Expr], list[tuple[sp.Expr, sp.Expr, Nest]], sp.Expr]
 
 
-def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way, signs: Mapping[str, sp.Expr]) -> Found | None:
+def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way, form: Form) -> Found | None:
     """The certificate that multipliers and squares make, if it is one."""
     multipliers, squares, rest = way
     given = {n: one for n, one in known.items() if not (is_vector(one.left) or is_vector(one.right))}
@@ -136,20 +132,24 @@ def _assembled(goal: Relation, known: Mapping[str, Relation], way: Way, signs: M
         given[name] = at_most(0, under(nest, norm2(vector)))
         terms.append(weight * slack(name))
     for n, value in multipliers.items():
-        terms.append(value * (signs[n] if n in signs else -residual(n) if given[n].op == "==" else slack(n)))
-    certificate = _with_equations(goal, given, sp.Add(*terms))
+        terms.append(value * (form.signs[n] if n in form.signs else -residual(n) if given[n].op == "==" else slack(n)))
+    certificate = sp.Add(*terms).xreplace({slack(name): s for name, s in form.sorts.items()})
+    certificate = _with_equations(goal, given, certificate, form)
     if certificate is None or certificate_fault(goal, given, certificate) is not None:
         return None
     return Found(certificate, named)
 
 
-def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> sp.Expr | None:
-    """The certificate with multiples of equations for what replaced vectors changed; None if none fit."""
+def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, form: Form) -> sp.Expr | None:
+    """The certificate with multiples of equations for what replaced vectors and numbers changed; None if none fit."""
     if not (names := [n for n, one in given.items() if one.op == "=="]):
         return certificate
     means = {slack(n): one.slack for n, one in given.items()} | {residual(n): -one.slack for n, one in given.items()}
-    gap = goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means)
-    columns = [linear(one, {}, apart=False) for one in (*(given[n].slack for n in names), gap)]
+
+    def gap() -> sp.Expr:
+        return goal.slack - certificate.replace(square, lambda inner: inner**2).xreplace(means)
+
+    columns = [form.linear(one, {}, apart=False) for one in (*(given[n].slack for n in names), gap())]
     keys = list(dict.fromkeys(key for one in columns for key in one))
     symbols = {s for one in columns for c in one.values() for s in c.free_symbols}
     over = sp.QQ.frac_field(*(sorted(symbols, key=str) or [sp.Dummy()]))
@@ -158,7 +158,11 @@ def _with_equations(goal: Relation, given: Mapping[str, Relation], certificate: 
     if len(names) in pivots:
         return None
     values = (over.to_sympy(row[-1]) for row in solved.to_ddm())
-    return certificate - sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=False)))
+    certificate -= sp.Add(*(value * residual(names[p]) for p, value in zip(pivots, values, strict=False)))
+    if form.equal:
+        left = linear(gap(), {}, apart=False)
+        certificate += sp.Add(*(key * reduced(c, form.equal)[1] for key, c in left.items()))
+    return certificate
 
 
 class _Fit:
@@ -173,7 +177,7 @@ class _Fit:
             {key: self._quotient(c) for key, c in one.items()} for one in (form.goal, *(form.rows[n] for n in used))
         )
         self.columns = dict(zip(used, columns, strict=True))
-        self.letters = self._letters()
+        self.letters, self.forms = self._letters(), 0
 
     def _quotient(self, expr: sp.Expr) -> Any:
         return self.field.from_expr(sp.together(expr))
@@ -181,12 +185,16 @@ class _Fit:
     def ways(self, fixed: Mapping[str, sp.Expr]) -> Iterator[Way]:
         """Multipliers, squares and what is left, of signs that are proved, the simplest first."""
         known = self._determined(fixed)
-        if known is None or self.programs.count > _PROGRAMS:
+        if known is None or self.programs.count > _PROGRAMS or self.forms > _FORMS:
             return
         open_ = sorted((name for name in self.used if name not in known), key=lambda n: str(self.form.rows[n]))
         if not open_:
-            if (way := self._decomposed(known)) is not None:
-                yield way
+            values = evaluated(list(known.values()), self.form.symbols, self.programs.at[self.rows]).tolist()
+            at_rows = ((row, dict(zip(known, of, strict=True))) for row, of in zip(self.rows, values, strict=True))
+            if all(self.programs.is_form(*one) for one in at_rows):
+                self.forms += 1
+                if (way := self._decomposed(known)) is not None:
+                    yield way
             return
         for name in open_[:2]:
             for candidate in self._candidates(name, known):
@@ -278,12 +286,44 @@ class _Fit:
                 if (weight := self.proved(matrix[a][a] / common**2)) is not None:
                     break
             else:
-                return None if places else squares
+                rest = self._paired([[matrix[a][b] for b in places] for a in places], [vectors[a] for a in places])
+                return None if rest is None else squares + rest
             squares.append((weight, sp.Add(*((common * ratios[b]).as_expr() * vectors[b] for b in places))))
             places.remove(a)
             for b, c in product(places, repeat=2):
                 matrix[b][c] = matrix[b][c] - ratios[b] * matrix[a][c]
         return squares
+
+    def _paired(self, matrix: list[list[Any]], vectors: Sequence[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]] | None:
+        """Weights and vectors of squares where all pivots may vanish: squares of two vectors each, and of one.
+
+        The vectors are in units in which they are all the same where the form is zero, if there are such.
+        """
+        if sum(len(x.numer) + len(x.denom) for row in matrix for x in row) > _MANY:
+            return None
+        count, one = len(matrix), self.field.one
+        null = DomainMatrix(matrix, (count, count), self.field.to_domain()).nullspace().to_ddm() if count else []
+        units = null[0] if len(null) == 1 and all(null[0]) else [one] * count
+        scaled = [[x * a * b for x, b in zip(row, units, strict=True)] for row, a in zip(matrix, units, strict=True)]
+        found: list[tuple[sp.Expr | None, sp.Expr]] = []
+
+        def add(weight: Any, *parts: tuple[int, Any]) -> None:
+            common = one
+            for n, times in parts:
+                common *= self.field((common * times / units[n]).denom)
+            vector = sp.Add(*((common * times / units[n]).as_expr() * vectors[n] for n, times in parts))
+            found.append((self.proved(weight / common**2), vector))
+
+        for a, b in combinations(range(count), 2):
+            if x := scaled[a][b]:
+                sign = one if self.proved(x) is not None else -one
+                add(sign * x, (a, one), (b, sign))
+                for n in (a, b):
+                    scaled[n][n] -= sign * x
+        for n in range(count):
+            if scaled[n][n]:
+                add(scaled[n][n], (n, one))
+        return None if any(weight is None for weight, _ in found) else found
 
     # Signs of numbers, factor by factor, from what is known of numbers.
 
@@ -322,69 +362,3 @@ class _Fit:
             good = (one for one in tried if one is not None and certificate_fault(goal, given, one) is None)
             self.kept[expr, strictly] = next(good, None)
         return self.kept[expr, strictly]
-
-
-def between(letters: Sequence[sp.Expr], values: Array, least: Sequence[float], most: Sequence[float]) -> list[sp.Expr]:
-    """Multiples of products of letters, with values (a row for each draw) between the bounds, the simplest first."""
-    low, high = np.array(least), np.array(most)
-    if not low.size:
-        return []
-    room = 1e-7 + _NEAR * np.minimum(np.maximum(np.abs(low), np.abs(high)), 1 + np.abs(low))
-    low, high = low - room, high + room
-    found: list[tuple[float, str, sp.Expr]] = []
-    if (low <= 0).all() and (high >= 0).all():
-        found.append((0.0, "", sp.S.Zero))
-    powers = _powers(len(letters))
-    with np.errstate(all="ignore"):
-        monomials = np.exp(powers @ np.log(np.abs(values)).T)
-    for sign in (1, -1):
-        bottom = ((low if sign > 0 else -high) / monomials).max(axis=1)
-        top = ((high if sign > 0 else -low) / monomials).min(axis=1)
-        for n in np.flatnonzero((bottom <= top) & (top > 1e-9)):
-            c = simplest(Fraction(max(float(bottom[n]), 1e-9)), Fraction(float(top[n])))
-            if max(c.numerator, c.denominator) <= _LARGEST:
-                cost = float(np.abs(powers[n]).sum()) + (c.numerator + c.denominator - 2) / 2
-                monomial = sp.Mul(*(letter ** int(p) for letter, p in zip(letters, powers[n], strict=True)))
-                found.append((cost, str(monomial), sign * sp.Rational(c.numerator, c.denominator) * monomial))
-    if not found:
-        found = list(_of_two(letters, powers, monomials, low, high))
-    return [expr for *_, expr in sorted(found, key=lambda one: one[:2])][:_CANDIDATES]
-
-
-def _of_two(
-    letters: Sequence[sp.Expr], powers: Array, monomials: Array, low: Array, high: Array
-) -> Iterator[tuple[float, str, sp.Expr]]:
-    """Sums of two such products between bounds that leave hardly any room."""
-    middle = (low + high) / 2
-    if not (high - low <= 1e-3 * (1e-3 + np.abs(middle))).all():
-        return
-    cost = np.abs(powers).sum(axis=1)
-    chosen = [n for n in np.argsort(cost, kind="stable")[:_TERMS] if np.isfinite(monomials[n]).all()]
-    scaled = monomials[chosen] / np.abs(middle)
-    first, second = np.triu_indices(len(chosen), 1)
-    inner, right = scaled @ scaled.T, scaled @ np.sign(middle)
-    one, two, both = inner[first, first], inner[second, second], inner[first, second]
-    with np.errstate(all="ignore"):
-        wanted = np.stack((two * right[first] - both * right[second], one * right[second] - both * right[first]))
-        wanted /= one * two - both**2
-    for place in np.flatnonzero(np.isfinite(wanted).all(axis=0) & (np.abs(wanted).max(axis=0) <= _LARGEST)):
-        c = [Fraction(float(value)).limit_denominator(16) for value in wanted[:, place]]
-        terms = [chosen[first[place]], chosen[second[place]]]
-        value = sum(float(a) * monomials[n] for a, n in zip(c, terms, strict=True))
-        if all(c) and (low <= value).all() and (value <= high).all():
-            made = (sp.Mul(*(x ** int(p) for x, p in zip(letters, powers[n], strict=True))) for n in terms)
-            expr = sp.Add(*(sp.Rational(a) * m for a, m in zip(c, made, strict=True)))
-            yield float(cost[terms].sum()), str(expr), expr
-
-
-@cache
-def _powers(letters: int) -> Array:
-    """Exponents of up to four letters, a row for each product."""
-    rows = [
-        [dict(zip(chosen, powers, strict=True)).get(at, 0) for at in range(letters)]
-        for count in range(5)
-        for chosen in combinations(range(letters), count)
-        for powers in product((1, -1, 2, -2) if count < 4 else (1, -1), repeat=count)
-        if sum(map(abs, powers)) <= 5
-    ]
-    return np.array(rows)
