@@ -22,7 +22,7 @@ from cflag_theory.falsify import (
 T = sp.Symbol("T", integer=True, positive=True)
 a, L, e = sp.symbols("a L e", positive=True)
 p, q, r, d, G = sp.symbols("p q r d G", nonnegative=True)
-s = sp.Symbol("s", real=True)
+s, s_2 = sp.symbols("s s_2", real=True)
 t, j = index("t"), index("j")
 u, v, w, x, z = vectors("u v w x z")
 S, C = sum_over(t, T), mean("clients", j)
@@ -73,6 +73,11 @@ TRUE = {
     "Young with weights on three": (p * q * r * norm2(u + v + w), (p * q + q * r + r * p) * WEIGHED),
     "two equations": (norm2(p * u + q * v), p * norm2(u) + q * norm2(v), sp.Eq(p + q, e), sp.Eq(e, 1)),
     "a real weight": (norm2(s * u + p * v), s * norm2(u) + p * norm2(v), sp.Eq(s + p, 1), p <= 1),
+    "two real weights": (
+        norm2(s * u + s_2 * v),
+        s * norm2(u) + s_2 * norm2(v) - s * s_2 * norm2(u - v),
+        sp.Eq(s + s_2, 1),
+    ),
     "the step 1/L": (f(x - a * f.grad(x)), f(x) - a / 2 * norm2(f.grad(x)), sp.Eq(a * L, 1)),
     "a walk": (norm2(X(T) - x), T * a**2 * S(norm2(V(t))), *WALK),
     "a walk with a bound": (norm2(X(T) - x), a**2 * T**2 * G**2, *WALK, norm(V(t)) <= G),

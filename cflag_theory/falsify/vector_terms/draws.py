@@ -12,7 +12,17 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Binder, Index, Largest, Least, Operator, Total, TotalVector, sum_over
+from cflag_theory.claims.engine.operators import (
+    Atom,
+    Binder,
+    Index,
+    Largest,
+    Least,
+    Operator,
+    Total,
+    TotalVector,
+    sum_over,
+)
 from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import Basis, Function, Named, TermError, dot, parts, vector
 
@@ -120,6 +130,25 @@ def _moment(u: Drawn, v: Drawn, sizes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     part = 1 / count if whole == 0 else (whole - count) / (count * (whole - 1))
     means = dot(u.over(u.body), u.over(v.body))
     return sp.expand(means + part * (u.over(dot(u.body, v.body)) - means))
+
+
+def equal_numbers(facts: Sequence[Fact], solved: bool = False) -> dict[sp.Symbol, sp.Expr]:
+    """Numbers that an equation such as eta = K beta gives, or if `solved` p + q = 1, in those that are drawn."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for left, op, right in ((f.relation.left, f.relation.op, f.relation.right) for f in facts):
+        right = right.xreplace(found)
+        if solved and op == "==" and not (left.is_Symbol or left.atoms(*Atom, Basis)):
+            # One of any sign first: its value may have any.
+            of = sorted(left.free_symbols - found.keys(), key=lambda s: (bool(s.is_nonnegative), str(s)))
+            by = {s: sp.expand(left.xreplace(found)).coeff(s) for s in of if not s.is_integer}
+            s = next((s for s, c in by.items() if c.is_Rational and c and left.is_polynomial(s)), None)
+            if s is not None and sp.degree(left, s) == 1:
+                left, right = s, sp.expand(s + (right - left.xreplace(found)) / by[s])
+        free = right.free_symbols
+        plain = op == "==" and left.is_Symbol and not (left.is_integer or left in found or left in free)
+        if plain and not (right.atoms(*Atom) or any(left in one.free_symbols for one in found.values())):
+            found[left] = right
+    return found
 
 
 def maxima(

@@ -28,13 +28,12 @@ from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Undecided
 from cflag_theory.falsify.vector_terms.checking import continuation, holds, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
-from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
+from cflag_theory.falsify.vector_terms.draws import Drawn, equal_numbers, outcomes
 from cflag_theory.falsify.vector_terms.evaluating import World, piecewise
 from cflag_theory.falsify.vector_terms.reading import (
     Entry,
     Reading,
     bounded_numbers,
-    equal_numbers,
     families,
     places,
     range_of,
@@ -121,7 +120,7 @@ class _Family:
         self.given = given
         #: Of sequences, whose members are the only entries of theirs.
         self.sorts = {one.args[0].args[0]: one.sort for one in reading.atoms(Entry)}
-        self.equal = equal_numbers(reading)
+        self.equal = equal_numbers(reading.facts, solved=True)
         self.shares = bounded_numbers(reading, self.equal, given)
         self.families = families(reading)
         self.facts = [of_numbers(fact.relation) for fact in reading.facts]

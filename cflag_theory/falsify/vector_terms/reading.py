@@ -25,7 +25,7 @@ from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.facts import facts as facts_of
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
-from cflag_theory.falsify.vector_terms.draws import Drawn, maxima, named
+from cflag_theory.falsify.vector_terms.draws import Drawn, equal_numbers, maxima, named
 from cflag_theory.falsify.vector_terms.words import own_names
 
 
@@ -181,7 +181,7 @@ class Reading:
         squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
         rest = self._complements(declared)
         read = self
-        for change in (*({s: value} for s, value in equal_numbers(self).items()), squares, rest):
+        for change in (*({s: value} for s, value in equal_numbers(self.facts).items()), squares, rest):
             read = read.put(change)
         signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
         return replace(read, facts=(*read.facts, *(Fact(name, relation, name) for relation, name in signs)))
@@ -322,18 +322,6 @@ def with_entries(reading: Reading) -> Reading:
 def head(term: sp.Expr) -> sp.Expr:
     """The vector of which a sequence's member is an entry; anything else as it is."""
     return term.args[0] if isinstance(term, Entry) else term
-
-
-def equal_numbers(reading: Reading) -> dict[sp.Symbol, sp.Expr]:
-    """Numbers that an equation such as eta = K beta gives, in those that are drawn."""
-    found: dict[sp.Symbol, sp.Expr] = {}
-    for left, op, right in ((f.relation.left, f.relation.op, f.relation.right) for f in reading.facts):
-        right = right.xreplace(found)
-        free = right.free_symbols
-        plain = op == "==" and left.is_Symbol and not (left.is_integer or left in found or left in free)
-        if plain and not (right.atoms(*Atom) or any(left in one.free_symbols for one in found.values())):
-            found[left] = right
-    return found
 
 
 def bounded_numbers(
