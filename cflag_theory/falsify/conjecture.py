@@ -114,6 +114,9 @@ class Conjecture:
         if self.memory is not None and self.algorithm is None:
             raise InvalidInput(f"{self.name}: a memory belongs to a row of the table: name the algorithm")
         self._check_names()
+        if self.exists and (bounded := {*self.frees, *(self.variables.keys() & {*map(str, self.exists)})}):
+            why = f"a constant is to exist, and {min(bounded)} is free or has a range"
+            raise InvalidInput(f"{self.name}: {why}: leave out one")
         for free in self.frees:
             one = self.variables.get(free)
             known = one is not None and not (one.kind != REAL or one.shape or one.fixed)

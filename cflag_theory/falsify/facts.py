@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy as sp
 
@@ -13,6 +14,7 @@ from cflag_theory.claims.engine.operators import Index, index
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Named
 from cflag_theory.claims.pages.text import bare
+from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, Range
 
 
 def facts(statement: Statement) -> tuple[Fact, ...]:
@@ -92,3 +94,22 @@ def _spoken(side: sp.Expr) -> Iterator[sp.Basic]:
     for term in sp.preorder_traversal(side):
         if isinstance(term, Named | Function):
             yield term.args[0]
+
+
+def of_ranges(variables: Mapping[str, Range], by_name: Mapping[str, sp.Symbol], but: Collection[str]) -> list[Fact]:
+    """The ranges of numbers as hypotheses; a number alone fixes it."""
+    facts = []
+    for name, one in variables.items():
+        symbol = by_name.get(name)
+        if symbol is None or name in but:
+            continue
+        low, high = (sp.Rational(Fraction(end)) for end in (one.low, one.high))
+        if one.fixed:
+            relations = [Relation(symbol, "==", low)]
+        else:
+            relations = [
+                Relation(low, "<" if one.open in (LOW, BOTH) else "<=", symbol),
+                Relation(symbol, "<" if one.open in (HIGH, BOTH) else "<=", high),
+            ]
+        facts += [Fact(f"range of {name}{mark}", r, str(r)) for mark, r in zip(("", ", end"), relations, strict=False)]
+    return facts

@@ -15,7 +15,7 @@ from cflag_theory.claims.engine import door
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.models import Answer, look_for_model
 from cflag_theory.claims.engine.relation import Relation, sides
-from cflag_theory.claims.engine.terms import TermError, ln
+from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.held import Held
@@ -33,7 +33,7 @@ from cflag_theory.falsify.tracing import (
 )
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading
-from cflag_theory.falsify.vector_terms.words import own_names
+from cflag_theory.falsify.vector_terms.words import own_names, with_ln
 
 #: Larger expressions than this are not read as algebra.
 _OPERATIONS = 4000
@@ -193,7 +193,7 @@ def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Att
             named = [(f"hypothesis {number}", one) for number, one in enumerate(formula.given, start=1)]
             # That a number is not negative its sort says.
             named += [(f"range: {one}", one) for one in formula.ranges if one.left != 0]
-            goal, *given = (one.map(lambda side: side.replace(sp.log, ln)) for _, one in [("", formula.goal), *named])
+            goal, *given = (one.map(with_ln) for _, one in [("", formula.goal), *named])
             if fault := next(filter(None, (door.fault(side) for side in sides(goal, *given))), None):
                 return Attempt("unknown", why=fault)
             facts = (Fact(name, one, str(one)) for (name, _), one in zip(named, given, strict=True))

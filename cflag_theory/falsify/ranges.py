@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import sympy as sp
+
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.public import quoted
@@ -16,6 +18,8 @@ LINEAR, LOG = SCALES = ("linear", "log")
 NEITHER, LOW, HIGH, BOTH = OPENINGS = ("neither", "low", "high", "both")
 #: A point of an open range stays this part of the width away from an end that does not belong to it.
 _MARGIN = Fraction(1, 1 << 20)
+#: The largest number that is drawn where no range is given.
+LARGEST = 2
 #: Bits of the longest numbers that are read: they have to be printed.
 LONGEST = 8192
 
@@ -190,3 +194,12 @@ class Range:
             right = ")" if self.open in (HIGH, BOTH) else "]"
             words = f"{left}{self.low}, {self.high}{right}" + (" integer" if self.kind == INTEGER else "")
         return words + (f" x ({', '.join(map(str, self.shape))})" if self.shape else "")
+
+
+def range_of(symbol: sp.Symbol) -> Range:
+    """Where a number without a range is looked for."""
+    if symbol.is_integer:
+        return Range(1 if symbol.is_positive else 0 if symbol.is_nonnegative else -3, 3, kind=INTEGER, shape=())
+    if symbol.is_positive:
+        return Range(0, LARGEST, open="low")
+    return Range(0, LARGEST) if symbol.is_nonnegative else Range(-LARGEST, LARGEST)

@@ -12,8 +12,26 @@ import pytest
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import statements
-from cflag_theory.falsify import Conjecture, Range, decide, index, largest, sequence, sum_over
+from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify import (
+    Conjecture,
+    Range,
+    decide,
+    dot,
+    draws,
+    function,
+    index,
+    largest,
+    mean,
+    norm2,
+    prove,
+    sequence,
+    sum_over,
+    vector,
+    vectors,
+)
 from cflag_theory.falsify.conjecture import stated
+from cflag_theory.falsify.decisions.repairs import repair
 from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.tracing import asks_for_more
 
@@ -199,3 +217,116 @@ def test_a_function_that_tells_numbers_from_formulas_proves_nothing(function):
 )
 def test_plain_arithmetic_is_still_a_formula(function):
     assert decide(Conjecture(name="a formula", ranges=ranges, left=function, right=1)).outcome == "proved"
+
+
+L, C = sp.symbols("L C", positive=True)
+x, y, z = vectors("x y z")
+f = function("f_", smooth=L)
+
+
+def lipschitz(of, right, **more):
+    return Conjecture(
+        name="a gradient", left=norm2(of.grad(x) - of.grad(y)), right=sp.sympify(right) * norm2(x - y), **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "proved", "refuted"),
+    [(L**2, Fraction(1), None), (4, Fraction(2), Fraction(9, 4))],
+)
+def test_a_free_constant_has_its_value_in_what_functions_declare_too(right, proved, refuted):
+    """Before, f was L-smooth for every L, whatever value of L was asked about: 1 was refuted by L = 4."""
+    constant = decide(lipschitz(f, right, free="L", ranges={"L": Range(1, 4)}), budget=150).constant
+    assert constant.provable == proved
+    assert (constant.refuted is None) == (refuted is None)
+    assert refuted is None or proved < constant.refuted <= refuted
+
+
+def test_so_has_a_number_that_an_equation_gives():
+    assert decide(lipschitz(f, 4, given=(sp.Eq(L, 2),)), budget=150).proved
+    assert decide(lipschitz(f, 3, given=(sp.Eq(L, 2),)), budget=150).refuted
+
+
+@pytest.mark.parametrize("more", [{"ranges": {"C": Range(1, 2)}}, {"free": "C", "ranges": {"C": Range(1, 2)}}])
+def test_a_constant_that_is_to_exist_has_no_range_and_is_not_free(more):
+    """C = L with a range of C restricted L: a claim that is false for L = 5 was proved."""
+    with pytest.raises(InvalidInput, match="is free or has a range"):
+        lipschitz(f, C**2, exists={"C": (L,)}, **more)
+
+
+@pytest.mark.parametrize(
+    ("hint", "left", "right"),
+    [
+        (dot(x, y) / norm2(x) <= norm2(y) + 5, sp.S.Zero, norm2(x)),
+        (f(x) <= f(y) + norm2(x), sp.S.Zero, norm2(x)),
+        (mean("E_", i)(norm2(vector("v_", i))) / norm2(x) >= -norm2(y), b, b + norm2(x)),
+    ],
+)
+def test_nothing_is_assumed_of_a_hint(hint, left, right):
+    """That a hint divides by ||x||^2 would have made x other than 0."""
+    with pytest.raises(InvalidInput, match="a hint alone speaks of"):
+        prove(Conjecture(name="a hint", left=left, right=right, relation="<", hints=(hint,)), budget=1)
+
+
+def test_what_becomes_of_a_hint_is_said():
+    """Hints of claims with vectors or sequences reached no proof."""
+    claim = Conjecture(name="a hint", left=A(0), right=TOP, hints=(A(0) <= A(1),))
+    assert any("hint 1 was not proved" in words for words in decide(claim, budget=150).finding.not_covered)
+
+
+def test_a_repair_has_values_where_the_claim_is_said():
+    """1 - p in place of 1 + p proves it for z3, whose quotients have values everywhere; it has none at p = 1."""
+    p, q = sp.symbols("p q", nonnegative=True)
+    ranges = {"p": Range(0, 1), "q": Range(0, 1)}
+    claim = Conjecture(
+        name="r", left=q / (1 + p), right=1 - p, relation="==", given=(sp.Eq(q, (1 - p) ** 2),), ranges=ranges
+    )
+    found = repair(claim, budget=150)
+    assert found.proposals
+    assert all((1 - p) not in one.goal.left.as_numer_denom() for one in found.proposals)
+
+
+K, N = sp.symbols("K N", integer=True, positive=True)
+
+
+def test_two_draws_of_one_name_are_one_draw():
+    over = mean("D_", i)
+    v = vector("v_", i)
+    (once, some), (twice, more) = draws("S_", over, 1), draws("S_", over, 2)
+    claim = {"left": once(norm2(some(v))), "right": twice(norm2(more(v)))}
+    with pytest.raises(InvalidInput, match="two different draws are called S_"):
+        decide(Conjecture(name="draws", **claim))
+    (once, some), (twice, more) = draws("R_", over, 1), draws("S_", over, 2)
+    claim = {"left": twice(norm2(more(v))), "right": once(norm2(some(v)))}
+    assert decide(Conjecture(name="draws", **claim), budget=150).outcome == "neither"
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        # The examiner refused what was found: powers became one power, and no index counts down.
+        ({"left": (1 + C) ** (-K), "right": 1 / (1 + K * C), "ranges": {"C": Range(0, 2, open="low")}}, "proved"),
+        ({"left": sum_over(i, K)(A(K - 1 - i)), "right": sum_over(i, K)(A(i)), "relation": "=="}, "neither"),
+        # Errors of Python: z3 has no logarithm, an index has no value yet, enclosures meet floats.
+        ({"left": sp.log(C) * norm2(x), "right": (C - 1) * norm2(x)}, "proved"),
+        ({"left": sp.log(C) * norm2(x), "right": (C - 2) * norm2(x)}, "refuted"),
+        ({"left": b, "right": A(1), "given": (sp.Eq(b, A(t)),)}, "neither"),
+        ({"left": b, "right": A(0), "given": (sp.Eq(b, A(0)),)}, "proved"),
+        ({"left": b, "right": A(1), "given": (sp.Eq(b, A(0)),)}, "refuted"),
+        ({"left": norm2(x) / sp.sqrt(K), "right": norm2(x) / 2}, "refuted"),
+        # What was found in more dimensions had fewer after it was made small, and large numbers still.
+        ({"left": C * norm2(x), "right": norm2(y), "given": (sp.Eq(3, C), norm2(x) <= norm2(y))}, "refuted"),
+    ],
+)
+def test_no_claim_ends_in_an_error(claim, outcome):
+    more = {} if "ranges" not in claim else {"ranges": {**claim["ranges"], "K": Range(1, 30, kind="integer")}}
+    assert decide(Conjecture(name="no error", **{**claim, **more}), budget=150).outcome == outcome
+
+
+def test_draws_in_draws_are_no_program_of_two_matrices_for_one_product():
+    j, k = index("j"), index("k")
+    clients, parts = mean("clients_", j), mean("parts_", k)
+    (few, some), (one, each) = draws("Few_", clients, 1, out_of=N), draws("Each_", parts, K)
+    w = vector("w_", j, k)
+    claim = {"left": few(one(norm2(some(each(w))))), "right": clients(parts(norm2(w)))}
+    assert not prove(Conjecture(name="draws in draws", **claim), budget=1).refuted

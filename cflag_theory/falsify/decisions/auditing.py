@@ -19,7 +19,7 @@ from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.falsifying import BUDGET, SECONDS
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
 from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
-from cflag_theory.falsify.vector_terms.words import function
+from cflag_theory.falsify.vector_terms.words import renewed
 from cflag_theory.shown import Sheet, Shown
 
 #: What becomes of a claim without a hypothesis, for people.
@@ -166,5 +166,4 @@ def proved_of_the_ledger(id: str) -> list[Stated]:
 
 def with_properties(reading: Reading, f: Function, known: Mapping[str, Any]) -> Reading:
     """The reading with other properties of a function."""
-    twin = function(str(f.args[0].name), latex=f.properties.latex, **known)
-    return reading.put({f: Function(twin.args[0], *f.args[1:])})
+    return reading.put({f: renewed(f, **known)})

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.engine.relation import sides
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.auditing import with_properties
@@ -22,7 +23,7 @@ from cflag_theory.falsify.falsifying import BUDGET, SECONDS
 from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
-from cflag_theory.falsify.tracing import NotAlgebra
+from cflag_theory.falsify.tracing import NotAlgebra, needs_of
 from cflag_theory.falsify.vector_terms.reading import Reading, claim_of, read_vectors
 from cflag_theory.shown import Sheet, Shown
 
@@ -112,7 +113,9 @@ def _of_numbers(conjecture: Conjecture, seconds: float) -> list[Change]:
     search = Repairing(formula.goal, (*ranges, *formula.given), len(ranges), seconds=3 * seconds)
     proved = []
     for one in search.proposals():
-        changed = replace(formula, goal=one.change.goal, given=one.change.given[len(ranges) :])
+        goal, given = one.change.goal, one.change.given[len(ranges) :]
+        needs = (need for side in sides(goal, *given) for need in needs_of(side))
+        changed = replace(formula, goal=goal, given=given, needs=(*formula.needs, *needs))
         if attempt_formula(changed, box).word == PROVED:
             proved.append(one.change)
     return proved

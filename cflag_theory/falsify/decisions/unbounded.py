@@ -55,11 +55,11 @@ class Unbounded:
     engines: tuple[str, ...]
 
 
-def at_constant(conjecture: Conjecture, value: sp.Rational) -> Instances:
+def at_constant(conjecture: Conjecture, value: sp.Rational, dimension: int = 0) -> Instances:
     """The instances of a claim with this value for every constant that is to exist."""
     reading = read_vectors(conjecture)
     values = {s: value for s in _constants(conjecture, reading)}
-    return instances(claim_of(reading.put(values)))
+    return instances(claim_of(reading.put(values)), dimension=dimension)
 
 
 def _constants(conjecture: Conjecture, reading: Reading) -> list[sp.Symbol]:
@@ -68,7 +68,7 @@ def _constants(conjecture: Conjecture, reading: Reading) -> list[sp.Symbol]:
 
 def unbounded(conjecture: Conjecture, found: Finding, value: sp.Rational) -> Unbounded | None:
     """The instance for every C that what broke the claim at one value leads to."""
-    small = at_constant(conjecture, value)
+    small = at_constant(conjecture, value, int(found.case["dimension"]))
     case = from_text(small, found.case, what="the counterexample")
     trials = [(at_constant(conjecture, constant), n) for constant, n in _TRIALS]
     for powers in _choices(small, case):
@@ -192,11 +192,11 @@ def again(conjecture: Conjecture, words: Mapping[str, Any], what: str) -> Unboun
             powers[name, place] = int(power)
         return number
 
-    small = at_constant(conjecture, AT[0])
     try:
+        small = at_constant(conjecture, AT[0], int(words["dimension"]))
         case = from_text(small, {name: plain(name, one, ()) for name, one in words.items()}, what=what)
         made = shown(conjecture, small, case, powers)
-    except ValueError:
+    except (ValueError, KeyError):
         made = None
     if made is None:
         raise InvalidInput(f"{what} is not seen to break {conjecture.name!r} for every constant: it was changed")

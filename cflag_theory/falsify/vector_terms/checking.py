@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.sorts import Sort, SortError, sort_of
-from cflag_theory.claims.engine.terms import Function, Named, Term, is_vector, norm2
+from cflag_theory.claims.engine.terms import Function, Named, Term, is_vector, ln, norm2
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
 from cflag_theory.falsify.vector_terms.draws import Drawn, faults
 from cflag_theory.falsify.vector_terms.evaluating import World
@@ -325,7 +325,7 @@ def _total(expr: sp.Expr) -> bool:
         (one.exp.is_Integer and one.exp >= 0) or one.base.is_positive
         for one in _deep(expr)
         if isinstance(one, sp.Pow | sp.exp)
-    ) and not expr.has(sp.log)
+    ) and not expr.has(ln)
 
 
 def _earlier(fact: Fact, step: _Step, *, reached: bool = False) -> bool:

@@ -24,7 +24,7 @@ from cflag_theory.claims.engine.operators import (
     sum_over,
 )
 from cflag_theory.claims.engine.relation import Relation, sides
-from cflag_theory.claims.engine.terms import Basis, Function, Named, TermError, dot, parts, vector
+from cflag_theory.claims.engine.terms import Basis, Function, Named, Term, TermError, dot, parts, vector
 
 
 class Drawn(Binder, Basis):
@@ -81,6 +81,14 @@ def mean_of(chance: Operator, over: Operator, count: sp.Expr, whole: sp.Expr) ->
     return of
 
 
+def one_each(drawn: Iterable[Drawn]) -> None:
+    """Raise where two different draws have one name: their outcomes would be taken for the same."""
+    known: dict[sp.Expr, tuple[sp.Expr, ...]] = {}
+    for one in drawn:
+        if known.setdefault(one.chance, of := (one.over, *one.args[3:])) != of:
+            raise TermError(f"two different draws are called {one.chance.args[0].name}: give one of them another name")
+
+
 def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tuple[int, ...], Any]]:
     """Which members may be drawn, with the probability of each outcome; none where more are drawn than there are."""
     members = range(len(weights))
@@ -105,7 +113,9 @@ def named(
         places = sorted((s for s in one.free_symbols if isinstance(s, Index)), key=str)
         indices = "".join(f",@{place}" for place in range(1, len(places) + 1))
         latex = rf"\bar v^{{({number})}}_{{{one.chance.args[0].name}{indices}}}"
-        names[one] = vector(f"{one.chance.args[0].name} mean {number}", latex)(*places)
+        # Of two claims one may have the same mean with an index more.
+        called = f"{one.chance.args[0].name} mean {number}" + f" at {len(places)}" * bool(places)
+        names[one] = vector(called, latex)(*places)
         if one.args[4].is_Symbol:
             sizes[one.args[4]] = 1 + sp.Symbol(fresh(f"{one.args[4]}_less_1"), integer=True, positive=True)
     for one in drawn:
@@ -146,7 +156,9 @@ def equal_numbers(facts: Sequence[Fact], solved: bool = False) -> dict[sp.Symbol
                 left, right = s, sp.expand(s + (right - left.xreplace(found)) / by[s])
         free = right.free_symbols
         plain = op == "==" and left.is_Symbol and not (left.is_integer or left in found or left in free)
-        if plain and not (right.atoms(*Atom) or any(left in one.free_symbols for one in found.values())):
+        if plain and not (
+            right.atoms(*Atom, AppliedUndef, Term, Index) or any(left in one.free_symbols for one in found.values())
+        ):
             found[left] = right
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, Total, TotalVector
-from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
+from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, ln, parts
 from cflag_theory.falsify.search import exact_numbers
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, row, start
 from cflag_theory.falsify.vector_terms.draws import Drawn, outcomes
@@ -23,6 +23,11 @@ Vector = list[Any]
 Made = Callable[["World"], Any]
 #: How far functions may curve where nothing is declared.
 _CURVED = 2
+
+
+def _like(world: World, value: Any) -> Any:
+    """A whole number as a float among floats: what is irrational of it is no enclosure then."""
+    return float(value) if world.floats and isinstance(value, int | Fraction) else value
 
 
 def _root(square: Any) -> Any:
@@ -243,9 +248,9 @@ def _number(expr: sp.Expr) -> Made:
     if isinstance(expr, Largest | Least):
         body, best, more = _number(expr.body), *((max, 1) if isinstance(expr, Largest) else (min, 0))
         return lambda world: best(world.bound(expr.bound, range(int(world.still(expr.outside)) + more), body))
-    if isinstance(expr, sp.exp | sp.log):
-        function = getattr(exact_numbers, expr.func.__name__)
-        return lambda world: function(world.still(expr.args[0]))
+    if isinstance(expr, sp.exp | ln):
+        function = exact_numbers.exp if isinstance(expr, sp.exp) else exact_numbers.log
+        return lambda world: function(_like(world, world.still(expr.args[0])))
     if isinstance(expr, sp.Abs):
         inside = _number(expr.args[0])
         return lambda world: abs(inside(world))
@@ -263,7 +268,7 @@ def _power(expr: sp.Pow) -> Made:
         return lambda world: base(world) ** whole
     if power.is_Rational and power.q == 2:
         above = int(power.p)
-        return lambda world: _root(base(world)) ** above
+        return lambda world: _root(_like(world, base(world))) ** above
 
     def raised(world: World) -> Any:
         exponent = world.still(power)

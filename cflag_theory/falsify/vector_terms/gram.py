@@ -248,10 +248,11 @@ class Form:
 
     @property
     def fits(self) -> bool:
-        """Whether it is small enough, with quotients of polynomials as coefficients."""
+        """Whether it is small enough, with quotients of polynomials as coefficients, no product in two matrices."""
         sizes = [len(vectors) for vectors in self.vectors.values()]
         small = len(self.rows) <= _MOST_RELATIONS and max(sizes) <= _MOST_VECTORS
-        return small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
+        rational = small and all(c.is_rational_function(*c.free_symbols) for c in self.coefficients)
+        return rational and len(self.layout[0]) == sum(n * (n + 1) // 2 for n in sizes)
 
     @property
     def whole(self) -> bool:

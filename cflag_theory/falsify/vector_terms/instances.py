@@ -24,7 +24,7 @@ from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Nor
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
-from cflag_theory.falsify.ranges import INTEGER, Range
+from cflag_theory.falsify.ranges import INTEGER, Range, range_of
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Undecided
 from cflag_theory.falsify.vector_terms.checking import continuation, holds, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
@@ -36,7 +36,6 @@ from cflag_theory.falsify.vector_terms.reading import (
     bounded_numbers,
     families,
     places,
-    range_of,
     read_vectors,
     with_entries,
     word,
@@ -68,9 +67,9 @@ class Instances(Conjecture):
 
 
 def instances(conjecture: Conjecture, free: Fraction | None = None, dimension: int = 0) -> Instances:
-    """A conjecture with vectors over small explicit instances; those of more dimensions may have larger numbers."""
+    """A conjecture with vectors over small explicit instances; those of a given dimension may have larger numbers."""
     reading = with_entries(replace(read_vectors(conjecture, free), hints=()))
-    family = _Family(reading, dict(conjecture.variables), max(dimension, _DIMENSIONS))
+    family = _Family(reading, dict(conjecture.variables), dimension)
     names = list(family.ranges)
 
     def side(name: str, relation: Relation, number: int) -> Callable[..., Any]:
@@ -104,7 +103,7 @@ class _Family:
     """Which numbers make an instance of a claim, and the instance that they make."""
 
     def __init__(self, reading: Reading, given: Mapping[str, Range], dimension: int) -> None:
-        self.reading, self.dimension = reading, dimension
+        self.reading, self.dimension, self.wide = reading, max(dimension, _DIMENSIONS), dimension > 0
         self.drawn = reading.atoms(Drawn)
         chances = {one.chance for one in self.drawn}
         self.means = [one for one in reading.operators if not (one.is_sum or one in chances)]
@@ -139,7 +138,8 @@ class _Family:
 
     def _take_equation(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
-        left, right = relation.left, relation.right
+        ends = relation.left, relation.right
+        left, right = ends[::-1] if isinstance(ends[1], Entry) and ends[0].is_Symbol else ends
         if relation.op == "==" and isinstance(left, Entry):
             self.defined.setdefault(left.args[0], right)
         if relation.op != "==" or not (is_vector(left) or is_vector(right)):
@@ -192,8 +192,8 @@ class _Family:
                 yield name, replace(self._wider(span), shape=(*shape, "dimension" if sort is None else 1))
 
     def _wider(self, one: Range) -> Range:
-        """A range of the search; beyond its dimensions, numbers may be larger too."""
-        if self.dimension <= _DIMENSIONS or one.kind == INTEGER:
+        """A range of the search; where another found the dimension, numbers may be larger too."""
+        if not self.wide or one.kind == INTEGER:
             return one
         return replace(one, low=-_LARGEST if one.low < 0 else one.low, high=_LARGEST)
 

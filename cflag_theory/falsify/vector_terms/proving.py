@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import sympy as sp
 
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine import door, rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, residual, slack
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
@@ -40,12 +40,13 @@ class Proved(NamedTuple):
 
 
 def prove_vectors(reading: Reading) -> Proved | None:
-    """The claim as a statement with a proof that the examiner accepts, or None."""
+    """The claim as a statement with a proof that the examiner accepts, or None, as of what the examiner cannot read."""
+    if any(map(door.fault, sides(*reading.relations))):
+        return None
     one, back = rounds.of_one(reading)
     # What holds at every round is enough for most claims about every round.
-    steps: Sequence[Step] | None = _direct(reading) if back else None
-    if steps is not None:
-        return _statement(reading, steps)
+    if back and (direct := _direct(reading)) is not None:
+        return _statement(reading, direct)
     steps = _steps(one)
     if steps is None:
         return None
@@ -138,8 +139,7 @@ def _renamed(steps: Sequence[Use | Obligation], word: str) -> list[Use | Obligat
     marks = {mark(old): mark(new) for old, new in names.items() for mark in (slack, residual)}
     found = []
     for step in steps:
-        given = tuple(names.get(name, name) for name in step.given)
-        made = replace(step, name=names[step.name], given=given)
+        made = replace(step, name=names[step.name], given=tuple(names.get(name, name) for name in step.given))
         if isinstance(made, Obligation) and made.certificate is not None:
             made = replace(made, certificate=made.certificate.xreplace(marks))
         found.append(made)

@@ -23,10 +23,11 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture, Stated, stated
 from cflag_theory.falsify.facts import facts as facts_of
+from cflag_theory.falsify.facts import of_ranges
 from cflag_theory.falsify.quantity import Hypothesis
-from cflag_theory.falsify.ranges import BOTH, HIGH, INTEGER, LOW, Range
-from cflag_theory.falsify.vector_terms.draws import Drawn, equal_numbers, maxima, named
-from cflag_theory.falsify.vector_terms.words import own_names
+from cflag_theory.falsify.ranges import Range
+from cflag_theory.falsify.vector_terms.draws import Drawn, equal_numbers, maxima, named, one_each
+from cflag_theory.falsify.vector_terms.words import own_names, renewed, with_ln
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,11 @@ class Reading:
         below = {p.base for p in self.atoms(sp.Pow) if p.exp.is_negative}
         return sorted((one for one in below if isinstance(one, Norm) or _is_square(one)), key=str)
 
+    @property
+    def assumed(self) -> set[sp.Basic]:
+        """What the claim takes to exist, or not to be 0."""
+        return {*(f.args[0] for f in self.functions), *self.atoms(Drawn), *self.divisors}
+
     def fresh(self, name: str) -> str:
         """A name that no number of the claim has: this one, or its first word with primes."""
         taken = {one.name for one in self.atoms(sp.Symbol)}
@@ -158,9 +164,13 @@ class Reading:
         return replace(self, facts=(*self.facts, *facts)) if facts else self
 
     def put(self, values: Mapping[Any, sp.Expr]) -> Reading:
-        """The same with terms replaced, without what says nothing any more, such as 1 <= 1."""
+        """The same with terms replaced, in what functions declare too, without what says nothing more, as 1 <= 1."""
         if not values:
             return self
+        for f in self.functions:
+            declared = f.properties.declared
+            if (known := {name: one.xreplace(values) for name, one in declared.items()}) != declared:
+                values = {**values, f: renewed(f.xreplace(values), **known)}
         facts, hints = (
             tuple(replace(fact, relation=fact.relation.xreplace(values)) for fact in of)
             for of in (self.facts, self.hints)
@@ -182,7 +192,10 @@ class Reading:
         rest = self._complements(declared)
         read = self
         for change in (*({s: value} for s, value in equal_numbers(self.facts).items()), squares, rest):
-            read = read.put(change)
+            try:
+                read = read.put(change)
+            except InvalidInput:
+                read = read.put({s: value for s, value in change.items() if s not in declared})
         signs = [(Relation(sp.S.Zero, "<", value), f"{s} is positive") for s, value in rest.items() if s.is_positive]
         return replace(read, facts=(*read.facts, *(Fact(name, relation, name) for relation, name in signs)))
 
@@ -217,12 +230,17 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
         raise InvalidInput(f"{name}: a side is a vector and no number: take dot, norm or norm2")
     facts = [_fact(name, f"hypothesis {number}", one) for number, one in enumerate(conjecture.hypotheses, start=1)]
     hints = tuple(_fact(name, f"hint {number}", one) for number, one in enumerate(conjecture.hinted, start=1))
-    by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints).symbols}
-    facts += _of_ranges(conjecture, by_name)
-    read = Reading(name, goal, tuple(facts), hints)
+    by_name = {symbol.name: symbol for symbol in Reading(name, goal, tuple(facts), hints=hints).symbols}
+    facts += of_ranges(conjecture.variables, by_name, but=conjecture.frees)
+    read = Reading(name, goal, tuple(facts), hints=hints)
     read = read.put(
         own_names(read.atoms(sp.Symbol, AppliedUndef), but={*conjecture.frees, *map(str, conjecture.exists)})
     )
+    one_each(read.atoms(Drawn))
+    # Of what a hint alone speaks nothing is known, not even that it is not 0.
+    every, met = (one.assumed for one in (read, replace(read, hints=())))
+    if unmet := sorted(map(str, every - met)):
+        raise InvalidInput(f"{name}: a hint alone speaks of {unmet[0]}, or divides by it: leave it out")
     if free is None:
         return read
     return read.put({by_name[one]: sp.Rational(free) for one in conjecture.frees if one in by_name})
@@ -255,31 +273,12 @@ def _side(name: str, what: str, value: object) -> sp.Expr:
         raise InvalidInput(f"{name}: {what} is {value!r}: with vectors, write an expression of sympy")
     for symbol in value.free_symbols:
         sort_of(symbol)
-    return value
+    return with_ln(value)
 
 
 def _running(relation: Relation) -> tuple[sp.Symbol, ...]:
     free = relation.left.free_symbols | relation.right.free_symbols
     return tuple(sorted((s for s in free if isinstance(s, Index)), key=str))
-
-
-def _of_ranges(conjecture: Conjecture, by_name: Mapping[str, sp.Symbol]) -> list[Fact]:
-    """The ranges of numbers as hypotheses; a number alone fixes it."""
-    facts = []
-    for name, one in conjecture.variables.items():
-        symbol = by_name.get(name)
-        if symbol is None or name in conjecture.frees:
-            continue
-        low, high = (sp.Rational(Fraction(end)) for end in (one.low, one.high))
-        if one.fixed:
-            relations = [Relation(symbol, "==", low)]
-        else:
-            relations = [
-                Relation(low, "<" if one.open in (LOW, BOTH) else "<=", symbol),
-                Relation(symbol, "<" if one.open in (HIGH, BOTH) else "<=", high),
-            ]
-        facts += [Fact(f"range of {name}{mark}", r, str(r)) for mark, r in zip(("", ", end"), relations, strict=False)]
-    return facts
 
 
 class Entry(Term):
@@ -351,10 +350,6 @@ def bounded_numbers(
     return found
 
 
-#: The largest number that is drawn.
-LARGEST = 2
-
-
 def families(reading: Reading) -> dict[str, list[sp.Basic]]:
     """The vectors and functions of a claim by their names: members of a family differ in their indices alone."""
     found: dict[str, list[sp.Basic]] = {}
@@ -371,15 +366,6 @@ def families(reading: Reading) -> dict[str, list[sp.Basic]]:
 def places(members: list[sp.Basic]) -> list[list[sp.Expr]]:
     """For every place of an index, the indices that stand there."""
     return [list(dict.fromkeys(place)) for place in zip(*(one.args[1:] for one in members), strict=True)]
-
-
-def range_of(symbol: sp.Symbol) -> Range:
-    """Where a number without a range is looked for."""
-    if symbol.is_integer:
-        return Range(1 if symbol.is_positive else 0 if symbol.is_nonnegative else -3, 3, kind=INTEGER, shape=())
-    if symbol.is_positive:
-        return Range(0, LARGEST, open="low")
-    return Range(0, LARGEST) if symbol.is_nonnegative else Range(-LARGEST, LARGEST)
 
 
 def word(term: sp.Basic) -> str:

@@ -55,7 +55,10 @@ def with_squares(goal: Relation, known: Mapping[str, Relation]) -> Found:
         return found
     back = {letter: power for power, letter in powers.items()}
     squares = {name: (vector.xreplace(back), nest) for name, (vector, nest) in found.squares.items()}
-    return found._replace(certificate=found.certificate.xreplace(back), squares=squares)
+    # Term by term, so that powers cancel before they are one power.
+    certificate = sp.expand(found.certificate).xreplace(back)
+    given = {**known, **{name: at_most(0, under(nest, norm2(v))) for name, (v, nest) in squares.items()}}
+    return Found(certificate, squares) if certificate_fault(goal, given, certificate) is None else Found()
 
 
 def _powers_named(expr: sp.Expr, named: dict[sp.Expr, sp.Expr]) -> sp.Expr:

@@ -20,7 +20,7 @@ from cflag_theory.falsify.vector_terms.draws import mean_of
 from cflag_theory.public import Number
 
 #: So often a file may declare one name in different ways.
-_MOST = 200
+_MOST = 2000
 
 __all__ = [
     "dot",
@@ -110,6 +110,16 @@ def function(
     given = {key: value for key, value in declared.items() if value is not None}
     template = _latex(name, latex)
     return _first_free(name, terms.function, template, **given)
+
+
+def with_ln(expr: sp.Expr) -> sp.Expr:
+    """An expression with the logarithm that rules know."""
+    return expr.replace(sp.log, terms.ln)
+
+
+def renewed(f: Any, **known: Any) -> Any:
+    """A function, or the member of a family that it is, with other properties."""
+    return terms.Function(function(str(f.args[0].name), latex=f.properties.latex, **known).args[0], *f.args[1:])
 
 
 def least(over: sp.Symbol, count: Number | sp.Expr, expr: Number | sp.Expr) -> Any:
