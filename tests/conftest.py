@@ -129,6 +129,13 @@ def outside_functions(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith((" ", "@")))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _frozen():
+    """What earlier files have left is there for good: whoever collects garbage in earnest need not go through it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def kept():
     """Evidence on the package as it stands: of all processes, and of earlier runs."""

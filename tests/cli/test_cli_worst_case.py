@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from needs import quick
 
 from cflag_theory.worstcase import saving
 
@@ -48,16 +49,16 @@ def test_json_has_all_that_is_promised(cflag):
     assert Fraction(found["upper_exact"]) <= Fraction(found["upper"])
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
-        ("--class", "smooth", "--measure", "min-grad"),
-        ("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
-        ("--server-rate", 2, "--proximal", "1/3"),
-        ("--N", 1),
-    ],
+OPTIONS = (
+    ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
+    ("--class", "smooth", "--measure", "min-grad"),
+    ("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
+    ("--server-rate", 2, "--proximal", "1/3"),
+    ("--N", 1),
 )
+
+
+@pytest.mark.parametrize("more", quick(OPTIONS, OPTIONS[0], OPTIONS[1], OPTIONS[3]))
 def test_options_reach_the_setting_and_the_file_is_checked_again(cflag, tmp_path, more):
     code, _, err = cflag(*ONE_ROUND, *more, "--out", tmp_path / "out")
     assert (code, err) == (0, "")
