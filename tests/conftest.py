@@ -46,7 +46,9 @@ LONGEST = tuple(
     for name in (
         *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
         *("first_look", "adaptive", "sweep_file", "own_problems", "cli_worst_case", "wall", "checks", "cli_rate"),
-        *("report", "cuda", "falsify_planted", "third_paper", "framework", "repairing"),
+        *("report", "cuda", "falsify_planted", "third_paper", "framework", "repairing", "ten_false_lemmas"),
+        *("plain_loops", "bridge_combinations", "cuda_ptx", "bench_bridge", "forty_five_lemmas", "bridge_elsewhere"),
+        *("falsify_ledger", "modes", "matrix_tiles", "cache"),
     )
 )
 
