@@ -122,14 +122,8 @@ class Search:
         return score
 
     def _confirm(self, case: Case) -> None:
-        last = None
         for denominator in LADDER:
             exact, before = as_fractions(self.conjecture, case, denominator), self.evaluator.unaffordable
-            # Numbers of few digits are the same from some denominator on.
-            numbers = [np.ravel(value).tolist() for name, value in exact.items() if value is not case[name]]
-            if numbers == last:
-                continue
-            last = numbers
             if self.evaluator.exact(exact).broken:
                 raise Found(exact, self._by)
             if self.evaluator.unaffordable > before:

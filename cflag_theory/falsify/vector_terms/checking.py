@@ -214,7 +214,6 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
                     yield f"{fact.words} is not shown for every {index}"
 
 
-@lru_cache(maxsize=64)
 def _cleared(relation: Relation, index: sp.Symbol) -> sp.Expr:
     """Left minus right, times what is divided by and grows with the index, if that is positive."""
     gap = relation.left - relation.right
@@ -224,7 +223,6 @@ def _cleared(relation: Relation, index: sp.Symbol) -> sp.Expr:
     return above if manifestly_nonnegative(under, strictly=True) else gap
 
 
-@lru_cache(maxsize=64)
 def _rising(fact: Fact) -> None:
     """That later indices of a hypothesis are later members, so that the last ones stand for all of them."""
     for term in (*_deep(fact.relation.left), *_deep(fact.relation.right)):
