@@ -52,7 +52,13 @@ def test_json_has_all_that_is_promised(cflag):
 OPTIONS = (
     ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
     ("--class", "smooth", "--measure", "min-grad"),
-    (*("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"), "--server-rate", 2, "--proximal", "1/3"),
+    (
+        *("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
+        "--server-rate",
+        2,
+        "--proximal",
+        "1/3",
+    ),
     ("--N", 1),
 )
 

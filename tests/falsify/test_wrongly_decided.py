@@ -17,6 +17,8 @@ from cflag_theory.falsify import Conjecture, Range, decide, index, largest, sequ
 from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.tracing import asks_for_more
+from cflag_theory.falsify.vector_terms.checking import holds
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing
 
 n = sp.Symbol("n", integer=True, positive=True)
 b = sp.Symbol("b", nonnegative=True)
@@ -203,3 +205,33 @@ def test_a_function_that_tells_numbers_from_formulas_proves_nothing(function):
 )
 def test_plain_arithmetic_is_still_a_formula(function):
     assert decide(Conjecture(name="a formula", ranges=ranges, left=function, right=1)).outcome == "proved"
+
+
+z = Growing((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "op", "gap", "shown"),
+    [
+        (Fraction(1, 2), "<=", z - 1, True),
+        (Fraction(1, 2), "<", z - 1, False),
+        (Fraction(1, 2), "<", z**2 - 2 * z, True),
+        (Fraction(1, 2), "<=", 1 - 2 * z, False),
+        (Fraction(2), "<=", 1 - z**2, True),
+        (Fraction(2), "<=", z - 1000, False),
+        (Fraction(2), "==", z - z, True),
+        (Fraction(2), "==", z * z - z, False),
+        (None, "<=", 3 - 3 * z, False),
+        (None, "<=", -z * z, True),
+        (Fraction(1), "<=", z - 10, False),
+    ],
+)
+def test_a_polynomial_keeps_its_sign_or_nothing_is_shown(ratio, op, gap, shown):
+    assert Continuation({}, 1, ratio).never_above(op, gap) is shown
+
+
+@pytest.mark.parametrize(
+    ("op", "where"), [("<=", (True, True, False)), ("<", (True, False, False)), ("==", (False, True, False))]
+)
+def test_a_relation_holds_by_the_gap_between_its_sides(op, where):
+    assert tuple(holds(op, gap) for gap in (-1, 0, 1)) == where
