@@ -18,7 +18,7 @@ from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.tracing import asks_for_more
 from cflag_theory.falsify.vector_terms.checking import holds
-from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning
 
 n = sp.Symbol("n", integer=True, positive=True)
 b = sp.Symbol("b", nonnegative=True)
@@ -235,3 +235,9 @@ def test_a_polynomial_keeps_its_sign_or_nothing_is_shown(ratio, op, gap, shown):
 )
 def test_a_relation_holds_by_the_gap_between_its_sides(op, where):
     assert tuple(holds(op, gap) for gap in (-1, 0, 1)) == where
+
+
+@pytest.mark.parametrize("of", [abs, lambda z: z < 1, lambda z: z**-1, lambda z: 1 / z, lambda z: (z + 1).root()])
+def test_what_is_no_polynomial_is_not_shown(of):
+    with pytest.raises(NoMeaning):
+        of(z)
