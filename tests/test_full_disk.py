@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from failing_disk import every_failure
+from needs import quick
 
 from cflag_theory.cli import report
 from cflag_theory.errors import OutputError
@@ -47,7 +48,7 @@ def page(folder, number):
     return write
 
 
-@pytest.mark.parametrize("stored", [trace, counterexample, page])
+@pytest.mark.parametrize("stored", quick([trace, counterexample, page], page))
 def test_files_are_old_or_new(tmp_path, stored):
     old, new = stored(tmp_path, 1), stored(tmp_path, 2)
     new()

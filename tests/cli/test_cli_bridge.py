@@ -298,6 +298,7 @@ def test_without_torch(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_a_torch_that_cannot_be_loaded(tmp_path):
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('libtorch.so: cannot open')")

@@ -126,6 +126,7 @@ def test_an_interrupt_says_where_the_horizons_are_and_the_command_goes_on(cflag,
     assert started == [8, 16, 16]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_control_c_ends_a_long_study(tmp_path):
     command = "from cflag_theory.cli.main import main; main()"

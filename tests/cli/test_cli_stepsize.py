@@ -291,6 +291,7 @@ def test_nothing_is_written_where_nothing_can_be(cflag, tmp_path):
     assert blocked.read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.full
 def test_sharp_steps_stand_beside_the_papers(cflag, tmp_path, monkeypatch):
     from cflag_theory.studies.stepsize import sharp_steps
 

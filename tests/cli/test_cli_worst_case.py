@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from needs import quick
 
 from cflag_theory.worstcase import saving
 
@@ -48,16 +49,21 @@ def test_json_has_all_that_is_promised(cflag):
     assert Fraction(found["upper_exact"]) <= Fraction(found["upper"])
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
-        ("--class", "smooth", "--measure", "min-grad"),
-        ("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
-        ("--server-rate", 2, "--proximal", "1/3"),
-        ("--N", 1),
-    ],
+OPTIONS = (
+    ("--class", "strongly-convex", "--mu", "1/10", "--measure", "distance"),
+    ("--class", "smooth", "--measure", "min-grad"),
+    (
+        *("--L", 2, "--radius", 3, "--heterogeneity", "1/4", "--measure", "grad"),
+        "--server-rate",
+        2,
+        "--proximal",
+        "1/3",
+    ),
+    ("--N", 1),
 )
+
+
+@pytest.mark.parametrize("more", quick(OPTIONS, OPTIONS[0], OPTIONS[1]))
 def test_options_reach_the_setting_and_the_file_is_checked_again(cflag, tmp_path, more):
     code, _, err = cflag(*ONE_ROUND, *more, "--out", tmp_path / "out")
     assert (code, err) == (0, "")
@@ -66,6 +72,8 @@ def test_options_reach_the_setting_and_the_file_is_checked_again(cflag, tmp_path
     code, out, _ = cflag("verify", file, "--format", "json")
     assert code == 0
     before, after = json.loads(file.read_text()), json.loads(out)
+    for option, value in zip(more[::2], more[1::2], strict=True):
+        assert str(before[option[2:].replace("-", "_")]) == str(value)
     assert {key: after[key] for key in after} == {key: before[key] for key in after}
     assert after["lower"] <= after["upper"] <= after["lower"] * (1 + 1e-5)
 

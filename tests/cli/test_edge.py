@@ -15,6 +15,7 @@ import pytest
 
 from cflag_theory.cli import edge
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels import read_trace
 
 FULL = "/dev/full"
 STEPS = "stepsize --L 1 --m 0 --E 1 --alpha 1 --beta 0.1 --T 4"
@@ -112,15 +113,24 @@ def test_a_full_disk_under_the_output(arguments):
     assert done.stderr == f"cflag: cannot write the results (No space left on device): {remedy}\n"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize(
-    "closed", [*(pytest.param(two, marks=pytest.mark.full) for two in ("<&- >&-", ">&- 2>&-")), "<&- >&- 2>&-"]
-)
-def test_streams_that_are_closed(tmp_path, closed):
-    command = f"{sys.executable} -m cflag_theory {STEPS} --out {tmp_path / 'new'} {closed}"
+def ends_well(arguments):
+    command = f"{sys.executable} -m cflag_theory {arguments}"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+def test_streams_that_are_closed(tmp_path):
+    ends_well(f"simulate --beta 0.01 --T 1 --E 1 --out {tmp_path / 'run.npz'} <&- >&- 2>&-")
     # Nothing that was meant for a stream went into a file.
+    assert read_trace(tmp_path / "run.npz").config["rounds"] == 1
+
+
+@pytest.mark.full
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_to_figures(tmp_path, closed):
+    ends_well(f"{STEPS} --out {tmp_path / 'new'} {closed}")
     assert json.loads((tmp_path / "new" / "step_sizes.json").read_text(encoding="utf-8"))
 
 
@@ -150,6 +160,7 @@ def test_interrupts_of_the_first_second():
         assert done.stderr in ("", "cflag: interrupted; nothing was written\n")
 
 
+@pytest.mark.full
 def test_a_drawing_backend_that_there_is_none_of(tmp_path):
     command = [sys.executable, "-m", "cflag_theory", *STEPS.split(), "--out", tmp_path / "new"]
     environment = os.environ | {"MPLBACKEND": "nothing"}

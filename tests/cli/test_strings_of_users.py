@@ -7,6 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from needs import quick
 
 HOSTILE = "\"><script>alert(1)</script> ]]> $x \\foo \x1b[31m \u202e {y} %s & 'q' [/bold]"
 # A quotation mark of a page has its other one.
@@ -109,6 +110,7 @@ def test_claims_and_files_of_python(cflag, tmp_path):
     obeys_nothing(err, "a name of two lines")
 
 
+@pytest.mark.full
 def test_results_in_folders_of_users(cflag, tmp_path):
     out, problem = tmp_path / NAME, ("--problem", "separable", "--dial", "clients=2", "--replicas", 2, "--E", 1)
     study = tmp_path / f"{NAME}.toml"
@@ -143,7 +145,7 @@ def test_bridge_runs_of_users(cflag, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [HOSTILE, "$", "$$", "$x", "a $\\foo$ b", "\\frac{", "$\\frac{$ $", "%s {0} ^_", "\0"]
+    "words", quick([HOSTILE, "$", "$$", "$x", "a $\\foo$ b", "\\frac{", "$\\frac{$ $", "%s {0} ^_", "\0"], of=3)
 )
 def test_words_in_pictures(tmp_path, words):
     figures = pytest.importorskip("cflag_theory.figures")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from implementations import ASSUME, BUGS, RIGHT, fedprox_shallow_copy, scaffold_client, scaffold_server
-from needs import LONG, in_turn
+from needs import LONG, in_turn, quick
 
 from cflag_theory.conform import ALGORITHMS, conform
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
@@ -45,7 +45,7 @@ def test_no_false_alarm(style):
     assert not conform(algorithm, **functions, **options).refuted
 
 
-@pytest.mark.parametrize("bug", BUGS)
+@pytest.mark.parametrize("bug", quick(BUGS, of=2))
 @pytest.mark.parametrize("numbers", ["auto", pytest.param("float32", marks=pytest.mark.full)])
 def test_known_bugs_are_named(bug, numbers):
     algorithm, functions, words, partial = BUGS[bug]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+from needs import quick
 
 from cflag_theory.falsify import Conjecture, decide, dot, norm2, vector, vectors
 from cflag_theory.falsify.saving import replay, save
@@ -64,7 +65,7 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize("name", FALSE)
+@pytest.mark.parametrize("name", quick(FALSE, of=2))
 def test_it_is_refuted(name, tmp_path):
     found = decide(FALSE[name])
     assert found.outcome == "refuted", found.finding.not_covered
@@ -72,6 +73,6 @@ def test_it_is_refuted(name, tmp_path):
     assert any(line.startswith(("x", "u", "X[0]")) for line in found.instance)
 
 
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize("name", quick(TRUE, of=2))
 def test_what_holds_in_every_dimension_is_not(name):
     assert decide(TRUE[name]).outcome != "refuted"

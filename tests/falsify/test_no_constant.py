@@ -6,6 +6,7 @@ import json
 
 import pytest
 import sympy as sp
+from needs import quick
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import Conjecture, decide, dot, function, index, mean, norm, norm2, vector, vectors
@@ -60,7 +61,10 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize("name", FALSE)
+LONG = ("a square by a square", "a bounded step", "a hypothesis that bounds", "values by squares", "two numbers")
+
+
+@pytest.mark.parametrize("name", quick(FALSE, of=2))
 def test_it_is_refuted_for_every_constant(name):
     found = decide(FALSE[name])
     assert found.outcome == "refuted", found.finding.not_covered
@@ -68,7 +72,7 @@ def test_it_is_refuted_for_every_constant(name):
     assert set(found.finding.engines) == {"sympy", "z3"}
 
 
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize("name", quick(TRUE, *LONG, of=2))
 def test_what_is_true_is_not_refuted(name):
     assert decide(TRUE[name]).outcome != "refuted"
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 from ledger_repairs import parts_about_numbers, repair_part
-from needs import LONG
+from needs import LONG, quick
 
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.points import holds_at
@@ -38,7 +38,7 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", quick(STATEMENTS, of=2))
 def test_small_statements(name):
     goal, given, wanted = STATEMENTS[name]
     search = Repairing(goal, given)
@@ -71,6 +71,7 @@ def test_a_claim_about_numbers():
     assert found.to_json()["repairs"][0]["claim"].startswith("x*y <= ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("claim", "wanted"),
     [
@@ -80,14 +81,13 @@ def test_a_claim_about_numbers():
             ),
             "assume L*alpha <= 1",
         ),
-        pytest.param(
+        (
             Conjecture(
                 name="co-coercivity",
                 left=norm2(f.grad(x) - f.grad(y)),
                 right=L * dot(f.grad(x) - f.grad(y), x - y),
             ),
             "assume that f is convex",
-            marks=pytest.mark.full,
         ),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_claim_about_runs_is_not_repaired():
 EASY = ("cflag.alg1.1", "cfl.aggregation.1", "cfl.nc_eq32.3")
 
 
-@pytest.mark.parametrize("name", EASY)
+@pytest.mark.parametrize("name", quick(EASY, "cflag.alg1.1", "cfl.nc_eq32.3"))
 def test_repairs_of_the_ledger(name):
     found = repair_part(name, dict(parts_about_numbers())[name])
     assert found.rank is not None

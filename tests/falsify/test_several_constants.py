@@ -39,6 +39,7 @@ def test_another_value_is_taken_where_the_simplest_allows_none():
     assert Fraction(found.chosen["d"]) * found.constant.provable >= 1
 
 
+@pytest.mark.full
 def test_numbers_too():
     claim = Conjecture(name="n", left=r * s, right=c * r**2 + d * s**2, ranges={**SPANS, **REALS}, free=("d", "c"))
     found = decide(claim)

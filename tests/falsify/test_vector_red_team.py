@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from fractions import Fraction
 
 import pytest
 import sympy as sp
@@ -25,7 +24,6 @@ from cflag_theory.falsify import (
     vectors,
 )
 from cflag_theory.falsify.finding import NoCase
-from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning
 
 pytestmark = pytest.mark.full
 
@@ -268,32 +266,3 @@ def test_an_instance_may_turn_or_move_for_ever(name, sides):
 def test_what_only_the_first_members_break_is_not_refuted(name, sides):
     with suppress(NoCase):
         assert not falsify(claim(name, *sides), budget=60).refuted
-
-
-z = Growing((0, 1))
-
-
-@pytest.mark.parametrize(
-    ("ratio", "op", "gap", "shown"),
-    [
-        (Fraction(1, 2), "<=", z - 1, True),
-        (Fraction(1, 2), "<", z - 1, False),
-        (Fraction(1, 2), "<", z**2 - 2 * z, True),
-        (Fraction(1, 2), "<=", 1 - 2 * z, False),
-        (Fraction(2), "<=", 1 - z**2, True),
-        (Fraction(2), "<=", z - 1000, False),
-        (Fraction(2), "==", z - z, True),
-        (Fraction(2), "==", z * z - z, False),
-        (None, "<=", 3 - 3 * z, False),
-        (None, "<=", -z * z, True),
-        (Fraction(1), "<=", z - 10, False),
-    ],
-)
-def test_a_polynomial_keeps_its_sign_or_nothing_is_shown(ratio, op, gap, shown):
-    assert Continuation({}, 1, ratio).never_above(op, gap) is shown
-
-
-@pytest.mark.parametrize("of", [abs, lambda z: z < 1, lambda z: z**-1, lambda z: 1 / z, lambda z: (z + 1).root()])
-def test_what_is_no_polynomial_is_not_shown(of):
-    with pytest.raises(NoMeaning):
-        of(z)

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from needs import quick
 
 from cflag_theory.claims.engine.claim import statements
 from cflag_theory.errors import InvalidInput
@@ -34,6 +35,8 @@ from cflag_theory.falsify.conjecture import stated
 from cflag_theory.falsify.decisions.repairs import repair
 from cflag_theory.falsify.saving import pages_of
 from cflag_theory.falsify.tracing import asks_for_more
+from cflag_theory.falsify.vector_terms.checking import holds
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning
 
 n = sp.Symbol("n", integer=True, positive=True)
 b = sp.Symbol("b", nonnegative=True)
@@ -62,8 +65,11 @@ def test_what_is_tied_to_a_maximum_within_its_end_is_below_it():
     assert decide(claim).outcome == "proved"
 
 
-@pytest.mark.parametrize("bound", [t * b <= 5, t * b < 5, t**2 * b <= t + 5, sum_over(i, t)(b * B(0)) <= 5])
-@pytest.mark.parametrize("ratio", ["1/2", "-1/2"])
+BOUNDS = (t * b <= 5, t * b < 5, t**2 * b <= t + 5, sum_over(i, t)(b * B(0)) <= 5)
+
+
+@pytest.mark.parametrize("bound", quick(BOUNDS, *BOUNDS[1:]))
+@pytest.mark.parametrize("ratio", quick(("1/2", "-1/2"), "-1/2"))
 def test_an_index_grows_where_members_shrink(bound, ratio):
     """Whatever b is, the members are A, A/2, A/4, ...; and t b <= 5 for every t leaves b = 0 alone."""
     real = sequence("real_", real=True)
@@ -330,3 +336,39 @@ def test_draws_in_draws_are_no_program_of_two_matrices_for_one_product():
     w = vector("w_", j, k)
     claim = {"left": few(one(norm2(some(each(w))))), "right": clients(parts(norm2(w)))}
     assert not prove(Conjecture(name="draws in draws", **claim), budget=1).refuted
+
+
+z = Growing((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "op", "gap", "shown"),
+    [
+        (Fraction(1, 2), "<=", z - 1, True),
+        (Fraction(1, 2), "<", z - 1, False),
+        (Fraction(1, 2), "<", z**2 - 2 * z, True),
+        (Fraction(1, 2), "<=", 1 - 2 * z, False),
+        (Fraction(2), "<=", 1 - z**2, True),
+        (Fraction(2), "<=", z - 1000, False),
+        (Fraction(2), "==", z - z, True),
+        (Fraction(2), "==", z * z - z, False),
+        (None, "<=", 3 - 3 * z, False),
+        (None, "<=", -z * z, True),
+        (Fraction(1), "<=", z - 10, False),
+    ],
+)
+def test_a_polynomial_keeps_its_sign_or_nothing_is_shown(ratio, op, gap, shown):
+    assert Continuation({}, 1, ratio).never_above(op, gap) is shown
+
+
+@pytest.mark.parametrize(
+    ("op", "where"), [("<=", (True, True, False)), ("<", (True, False, False)), ("==", (False, True, False))]
+)
+def test_a_relation_holds_by_the_gap_between_its_sides(op, where):
+    assert tuple(holds(op, gap) for gap in (-1, 0, 1)) == where
+
+
+@pytest.mark.parametrize("of", [abs, lambda z: z < 1, lambda z: z**-1, lambda z: 1 / z, lambda z: (z + 1).root()])
+def test_what_is_no_polynomial_is_not_shown(of):
+    with pytest.raises(NoMeaning):
+        of(z)

@@ -51,6 +51,12 @@ def test_series_show_means_bands_slopes_and_losses():
     assert not figure.legends
 
 
+def test_the_line_that_ends_lowest_is_named():
+    groups = [GROUP | {"label": "first"}, GROUP | {"label": "second", "mean": [1.0, 0.1]}]
+    (axes,) = series_figure(SERIES | {"groups": groups}).axes
+    assert axes.get_title("left").startswith("Lowest at the end: second\n")
+
+
 def test_two_values_show_no_slope():
     (axes,) = series_figure(SERIES | {"groups": [GROUP | {"label": "c_flag"}]}).axes
     assert "c_flag" in lines(axes)

@@ -20,6 +20,16 @@ def in_turn(names, of):
     return [one for one in names if LONG or zlib.crc32(f"{state} {one}".encode()) % of == 0]
 
 
+def quick(names, *long, of=1):
+    """Names for parametrize: those that take longest are left to `pytest -m full`, and all but one in `of` of the rest,
+    in turn.
+    """
+    assert {*long} <= {*names}
+    rest = [one for one in names if one not in long]
+    core = rest[zlib.crc32(_state().encode()) % of :: of]
+    return [one if one in core else pytest.param(one, marks=pytest.mark.full) for one in names]
+
+
 def needs_coq(test):
     """Asks Coq where it is installed; the core asks sympy and z3 alone."""
     there = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")

@@ -6,6 +6,7 @@ import inspect
 from dataclasses import replace
 
 import pytest
+from needs import quick
 
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.ledger import LEDGER, claim
@@ -15,7 +16,7 @@ from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence, decide
 FURTHER = [id for id in LEDGER if CHECKS[id].further]
 
 
-@pytest.mark.parametrize("id", FURTHER)
+@pytest.mark.parametrize("id", quick(FURTHER, of=3))
 def test_what_decides_says_over_how_many_cases_or_from_which_instance(id):
     found = list(CHECKS[id].further(claim(id), 0, 24))
     assert found

@@ -13,7 +13,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.kernels.own.problems import finite_sum
 from cflag_theory.kernels.simulation import simulate
-from cflag_theory.worstcase.attaining import measured, run
+from cflag_theory.worstcase.attaining import measured, run, world_of
 from cflag_theory.worstcase.certificate import Certificate, faults, positive_definite, prove
 from cflag_theory.worstcase.hulls import WorstFunction, root
 from cflag_theory.worstcase.methods import Setting, pose
@@ -111,12 +111,22 @@ def test_no_run_on_many_random_functions_exceeds_the_proved_value(name):
     exceed(name, 2000)
 
 
+#: So many runs are the simulator's; more are on arrays, ten times as fast, which test_methods shows to be the same.
+SIMULATED = 50
+
+
+def on_arrays(setting, functions, start):
+    x = np.broadcast_to(start, (len(functions), len(start)))
+    iterates, ends = setting.play(world_of(setting, functions), x)
+    return np.array([start, *(x[0] for x in iterates)]), ends
+
+
 def exceed(name, runs):
     rng = np.random.default_rng(5)
     for measure in ("f", "distance", "grad"):
         found = worst_case(name, E=2, T=2, eta=Q(1, 4), measure=measure)
         largest = 0.0
-        for _ in range(runs // 3):
+        for number in range(runs // 3):
             clients, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
             functions = [
                 WorstFunction(2 * rng.normal(size=(4, d)), rng.normal(size=4), 1.0, 0.0, np.zeros(d))
@@ -124,7 +134,8 @@ def exceed(name, runs):
             ]
             rest = np.mean([one.gradient(np.zeros(d)) for one in functions], axis=0)
             functions = tuple(one.tilted(-rest) for one in functions)
-            value, _ = measured(found.setting, functions, *run(found.setting, functions, rng.normal(size=d)))
+            made = run if number < SIMULATED else on_arrays
+            value, _ = measured(found.setting, functions, *made(found.setting, functions, rng.normal(size=d)))
             largest = max(largest, value)
         assert 0 < largest <= float(found.upper)
 

@@ -37,11 +37,14 @@ def faults(folder, text):
     "setting",
     [
         FEDAVG,
-        {"method": "scaffold", "E": 2, "T": 2, "measure": "distance"},
+        pytest.param({"method": "scaffold", "E": 2, "T": 2, "measure": "distance"}, marks=pytest.mark.full),
         {"method": "fedtrack", "E": 1, "T": 2, "eta": Fraction(1, 2), "heterogeneity": 0, "L": 2, "radius": 3},
-        {"method": "mimelite", "E": 1, "T": 2, "measure": "grad"},
+        pytest.param({"method": "mimelite", "E": 1, "T": 2, "measure": "grad"}, marks=pytest.mark.full),
         {"method": "fedavg", "E": 1, "T": 2, "measure": "min-grad"},
-        {"method": "fedprox", "E": 2, "T": 1, "kind": "strongly-convex", "mu": Fraction(1, 10)},
+        pytest.param(
+            {"method": "fedprox", "E": 2, "T": 1, "kind": "strongly-convex", "mu": Fraction(1, 10)},
+            marks=pytest.mark.full,
+        ),
         {"method": "scaffold", "E": 1, "T": 2, "kind": "smooth", "measure": "min-grad"},
         {"method": "momentum_kept", "E": 1, "T": 2, "kind": "smooth", "measure": "grad"},
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,20 @@ def _compare(part: Components, j: int, x: Array, random: np.random.Generator) ->
 
 def smoothness(tasks: Sequence[Components], start: Array, *, L: Any, L_component: Any) -> dict[str, Constant]:
     """L and L_component as stated, or the largest change of gradients that was found, which is a lower bound."""
-    of_clients = [(part, np.arange(*part.client_start[i : i + 2])) for part in tasks for i in range(len(part.counts))]
-    of_components = [
-        (part, np.array([j])) for part in tasks for j in _spread(len(part.row_start) - 1, MEASURED_COMPONENTS)
-    ]
+    parts = list(enumerate(tasks))
+    of_clients = [(k, *range(*part.client_start[i : i + 2])) for k, part in parts for i in range(len(part.counts))]
+    of_components = [(k, j) for k, part in parts for j in _spread(len(part.row_start) - 1, MEASURED_COMPONENTS)]
+
+    @cache
+    def change(k: int, *chosen: int) -> float:
+        # A client of one component has that of the component.
+        return _largest_change(tasks[k], np.array(chosen), start)
+
     found = {}
     for name, value, sums in (("L", L, of_clients), ("L_component", L_component, of_components)):
         if value is None and start.dtype == object:
             raise InvalidInput(f"{name} is missing, and an exact problem needs an exact one: state {name}=")
-        largest = max(_largest_change(part, chosen, start) for part, chosen in sums)
+        largest = max(change(*one) for one in sums)
         if value is None:
             words = f"a lower bound: the largest ||grad(x) - grad(y)|| / ||x - y|| at {AROUND} points and {STEPS} steps"
             if largest <= 0:

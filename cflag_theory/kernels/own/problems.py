@@ -116,10 +116,12 @@ def finite_sum(
         _components(task, listed, OwnSum(value, gradient, _data(task, listed), task), x)
         for task, listed in (("past", past), ("current", current))
     ]
-    check_gradients(tasks, x)
+    # Tasks of the same data have the same components.
+    distinct = tasks[:1] if past is current else tasks
+    check_gradients(distinct, x)
     count = len(tasks[0].row_start) - 1
     weights = client_weights(p, *tasks, exact=exact)
-    constants = smoothness(tasks, x, L=L, L_component=L_component)
+    constants = smoothness(distinct, x, L=L, L_component=L_component)
     if lower is not None:
         if weights @ values(QUADRATIC, tasks[0], x) < lower:
             raise InvalidInput(f"lower is {lower!r} and f is below it at x_0: state a number that f is never below")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from needs import quick
 from scipy.special import gamma
 from scipy.stats import foldnorm
 
@@ -50,7 +51,7 @@ def drawn(weights, proximal, lost, *, eta, K=4, T=6, rate=0.9, runs=40_000, stat
 
 
 @pytest.mark.parametrize("stateless", [False, True])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", quick(CASES, of=2))
 def test_moments_are_those_of_drawn_runs(case, stateless):
     weights, proximal, lost = CASES[case]
     options = {"local_steps": 4, "rounds": 6, "server_rate": 0.9}

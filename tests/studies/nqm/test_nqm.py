@@ -71,6 +71,7 @@ def test_the_default_setting_reproduces_most_of_the_table():
     ]
 
 
+@pytest.mark.full
 def test_the_agreement_with_table_3_depends_on_the_grid_of_rates():
     """And few printed rates are nearly best: the headline is a range."""
     rows = over_grids(Setting())

@@ -131,6 +131,7 @@ def test_bad_studies(values, message):
         cfl_rate(Model(), **values)
 
 
+@pytest.mark.full
 def test_the_command(cflag, tmp_path):
     command = ("rate", "--paper", "cfl", "--dial", "D=2", "--horizons", "2,8", "--replicas", 2)
     code, out, err = cflag(*command, "--out", tmp_path)

@@ -23,7 +23,7 @@ def few_points(monkeypatch):
 @pytest.mark.parametrize(
     ("found", "largest"),
     [
-        (lambda: step_sizes(L=2, m=0, E=2, T=3), 1),
+        pytest.param(lambda: step_sizes(L=2, m=0, E=2, T=3), 1, marks=pytest.mark.full),
         (lambda: cfl_step_sizes(L=2, K=3, T=3), 1),
         (lambda: step_sizes(L=1, m=0, E=3, T=300), 1.875),
     ],

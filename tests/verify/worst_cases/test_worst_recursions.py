@@ -136,6 +136,7 @@ def test_random_smooth_instances_never_exceed_the_closed_form():
     assert max(ratios) > 0.99
 
 
+@pytest.mark.full
 def test_a_hill_climb_does_not_exceed_the_closed_form_either():
     """Curvatures and slopes of three components, climbing from eight random starts towards the largest error."""
     order, b, rng = (0, 1, 1), Fraction(1, 2), np.random.default_rng(0)

@@ -79,7 +79,7 @@ def test_semidefinite_matrices():
         "ours.any_clients",
         "ours.fedavg_drift",
         "ours.tracking_rate",
-        "ours.tracking_steps",
+        pytest.param("ours.tracking_steps", marks=pytest.mark.full),
         "cflag.lemma3_surrogate",
         "cfl.gc_rate",
     ],
