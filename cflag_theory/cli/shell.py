@@ -187,8 +187,9 @@ def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, s
         progress.update(task, advance=amount, now=cleaned(now))
         if not console.is_terminal and time.monotonic() > told + SECONDS_BETWEEN_LINES:
             told = time.monotonic()
-            whole = "" if total is None else f" of {total:g}"
-            print(f"{words}: {done:g}{whole}, now {now}", file=sys.stderr, flush=True)
+            # A decision of several searches counts the cases of all.
+            whole = "" if total is None or done > total else f" of {total:g}"
+            print(f"{words}: {done:g}{whole}{now and f', now {now}'}", file=sys.stderr, flush=True)
 
     with bar as progress:
         task = progress.add_task(words, total=total, now="")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
+
+if TYPE_CHECKING:
+    # `conform` gives findings of its own, without sympy.
+    from cflag_theory.claims.engine.claim import Statement
 
 REFUTED, PROVED, NOT_BROKEN = ("refuted", "proved", "not broken")
 

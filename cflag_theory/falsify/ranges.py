@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
-
-import sympy as sp
+from typing import TYPE_CHECKING, Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.numbers import is_integer
 from cflag_theory.public import quoted
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 REAL, INTEGER, ORDER, SIGN = KINDS = ("real", "integer", "order", "sign")
 LINEAR, LOG = SCALES = ("linear", "log")
