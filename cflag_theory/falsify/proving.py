@@ -201,7 +201,7 @@ def by_rules(conjecture: Conjecture, formula: Formula, *, seconds: float) -> Att
             proof = prove_vectors(reading.put(own_names(reading.atoms(sp.Symbol), but=())).as_proved())
             if proof is not None:
                 possible = _have_a_model((*formula.given, *formula.ranges))
-                return Attempt("proved", proof.engines, None, "", possible, formula, proof.statement)
+                return Attempt("proved", proof.engines, possible=possible, formula=formula, statement=proof.statement)
     except (TermError, sp.PolynomialError):
         pass
     except TimeUp:

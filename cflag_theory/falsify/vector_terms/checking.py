@@ -84,13 +84,13 @@ def asked_of(reading: Reading, world: World) -> Iterator[Relation]:
     if words := next(chain(_weights(world), faults(reading.atoms(Drawn), world.weights, world.number)), None):
         raise NoMeaning(words)
     for f in reading.functions:
-        for (of, _), made in world.functions.items():
-            if of == f.args[0].name and f.properties.lower is not None:
+        for made in (made for (of, _), made in world.functions.items() if of == f.args[0].name):
+            if f.properties.lower is not None:
                 if (least := made.least()) is None:
                     raise NoMeaning(f"{f} is bounded below")
                 yield at_most(world.number(f.properties.lower), made.constant + least)
             bends = [*made.outer, *(one for one, width in zip(made.inner, made.width, strict=True) if width)]
-            for bend in bends if of == f.args[0].name else ():
+            for bend in bends:
                 if (smooth := f.properties.smooth) is not None:
                     yield from (at_most(sign * bend, world.number(smooth)) for sign in (1, -1))
                 if (mu := f.properties.mu) is not None:

@@ -146,11 +146,8 @@ def _equal(numbers: Mapping[str, Relation]) -> dict[str, Equal]:
         slack, more = reduced(one.slack, [*found.values()]) if one.op == "==" else (sp.S.Zero, sp.S.Zero)
         for s in sorted(slack.free_symbols, key=str):
             by = slack.diff(s)
-            if (
-                not s.is_integer
-                and s not in by.free_symbols
-                and (by.is_Rational or by.is_positive or (-by).is_positive)
-            ):
+            signed = by.is_Rational or by.is_positive or (-by).is_positive
+            if signed and not s.is_integer and s not in by.free_symbols:
                 found[name] = Equal(s, sp.expand(s - slack / by), slack, -residual(name) - more)
                 break
     return found
@@ -184,8 +181,10 @@ class Form:
         averaged = {u.index for u in operators} - _indices(goal)
         rows = {n: self.linear(one.slack) for n, one in plain.items() if not _indices(one) & averaged}
         # The same twice, once vectors are replaced, makes programs hard to solve.
-        first = {(plain[n].op, frozenset(row.items())): n for n, row in reversed(rows.items())}
-        self.rows = {n: row for n, row in rows.items() if row and n in first.values() and n not in numbers}
+        first: dict[Any, str] = {}
+        for n, row in rows.items():
+            first.setdefault((plain[n].op, frozenset(row.items())), n)
+        self.rows = {n: rows[n] for n in first.values() if rows[n] and n not in numbers}
         self.equations = {n for n in self.rows if plain[n].op == "=="}
         self.vectors: dict[Nest, list[sp.Expr]] = {(): []}
         self.opaque: list[sp.Expr] = []
@@ -269,12 +268,8 @@ class Form:
             for large in self.vectors:
                 rest = [one for one in large if one not in small]
                 same = rest and large[-1:] == small[-1:] and tuple(one for one in large if one in small) == small
-                averaged = {one.index for one in rest if one.total == 1}
-                if (
-                    same
-                    and len(averaged) == len(rest)
-                    and not averaged & {*sp.Tuple(*self.vectors[small]).free_symbols}
-                ):
+                moving = {one.index for one in rest} & sp.Tuple(*self.vectors[small]).free_symbols
+                if same and not moving and all(one.total == 1 for one in rest):
                     self.vectors[large] += [v for v in self.vectors.pop(small) if v not in self.vectors[large]]
                     break
 

@@ -96,13 +96,15 @@ def _for_each(reading: Reading) -> Sequence[Step] | None:
             if total.operator.is_sum and isinstance(total.body, Total) and total.body.operator == operator:
                 facts.use(rules.exchange(f"{total} the other way", operator, total.operator, total.body.body))
         averaged = facts.use(rules.mean(f"{one.name}, under {operator}", operator, given=one.name))
-        certificate = None if averaged is None else find(reading.goal, facts.relations())
+        # Only under the mean: the claim has no index of it.
+        known = {name: relation for name, relation in facts.relations().items() if name != one.name}
+        certificate = None if averaged is None else find(reading.goal, known)
         steps = None if averaged is None or certificate is None else _steps(one)
         if steps is not None:
             used = facts.used(certificate)
-            shown = [facts.steps[name] for name in used if name in facts.steps]
-            last = Obligation(reading.name, reading.goal, used, certificate)
-            return [*steps, *(replace(one, given=(steps[-1].name,)) if one.given else one for one in shown), last]
+            shown = (facts.steps[name] for name in used if name in facts.steps)
+            uses = (replace(step, given=(steps[-1].name,)) if step.given else step for step in shown)
+            return [*steps, *uses, Obligation(reading.name, reading.goal, used, certificate)]
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any
@@ -44,7 +44,7 @@ def of_one(reading: Reading) -> tuple[Reading, tuple[sp.Symbol, ...]]:
 
     Hypotheses have the index too, and may be used at another round.
     """
-    free = {_round(reading, fact, ()) for fact in reading.facts} & reading.goal.free_symbols
+    free = {_round(reading, fact, claimed=True) for fact in reading.facts} & reading.goal.free_symbols
     if len(free) != 1:
         return reading, ()
     (over,) = free
@@ -224,11 +224,10 @@ def triangles(use: Use, equation: Relation, v: sp.Expr) -> Iterator[list[Use]]:
         ]
 
 
-def _round(reading: Reading, fact: Fact, but: Collection[sp.Symbol] | None = None) -> sp.Symbol | None:
-    """The round for every value of which something holds: an index that no mean is over and that the claim lacks."""
+def _round(reading: Reading, fact: Fact, claimed: bool = False) -> sp.Symbol | None:
+    """The round for every value of which a fact holds: an index of no mean, and of the claim only if `claimed`."""
     averaged = {one.index for one in reading.operators if not one.is_sum}
-    averaged |= reading.goal.free_symbols if but is None else {*but}
-    times = [one for one in fact.forall if one not in averaged]
+    times = [s for s in fact.forall if s not in averaged and (claimed or s not in reading.goal.free_symbols)]
     return times[0] if len(times) == 1 else None
 
 

@@ -308,25 +308,23 @@ class _Fit:
         null = DomainMatrix(matrix, (count, count), self.field.to_domain()).nullspace().to_ddm() if count else []
         units = null[0] if len(null) == 1 and all(null[0]) else [one] * count
         scaled = [[x * a * b for x, b in zip(row, units, strict=True)] for row, a in zip(matrix, units, strict=True)]
-        found: list[tuple[sp.Expr | None, sp.Expr]] = []
-
-        def add(weight: Any, *parts: tuple[int, Any]) -> None:
-            common = one
-            for n, times in parts:
-                common *= self.field((common * times / units[n]).denom)
-            vector = sp.Add(*((common * times / units[n]).as_expr() * vectors[n] for n, times in parts))
-            found.append((self.proved(weight / common**2), vector))
-
+        wanted: list[tuple[Any, list[tuple[int, Any]]]] = []
         for a, b in combinations(range(count), 2):
             if x := scaled[a][b]:
                 sign = one if self.proved(x) is not None else -one
-                add(sign * x, (a, one), (b, sign))
+                wanted.append((sign * x, [(a, one), (b, sign)]))
                 for n in (a, b):
                     scaled[n][n] -= sign * x
-        for n in range(count):
-            if scaled[n][n]:
-                add(scaled[n][n], (n, one))
-        return None if any(weight is None for weight, _ in found) else found
+        wanted += [(scaled[n][n], [(n, one)]) for n in range(count) if scaled[n][n]]
+        found: list[tuple[sp.Expr, sp.Expr]] = []
+        for value, of in wanted:
+            common = one
+            for n, times in of:
+                common *= self.field((common * times / units[n]).denom)
+            if (weight := self.proved(value / common**2)) is None:
+                return None
+            found.append((weight, sp.Add(*((common * times / units[n]).as_expr() * vectors[n] for n, times in of))))
+        return found
 
     # Signs of numbers, factor by factor, from what is known of numbers.
 
