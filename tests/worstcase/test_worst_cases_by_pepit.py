@@ -10,7 +10,12 @@ import pytest
 
 from cflag_theory.worstcase.worst import worst_case
 
-PEPit = pytest.importorskip("PEPit")
+with warnings.catch_warnings():
+    # Some of its docstrings have backslashes that Python warns of when it compiles them, here if pip did not.
+    warnings.simplefilter("ignore")
+    PEPit = pytest.importorskip("PEPit")
+    SmoothConvexFunction = pytest.importorskip("PEPit.functions").SmoothConvexFunction
+    proximal_step = pytest.importorskip("PEPit.primitive_steps").proximal_step
 pytest.importorskip("clarabel")
 
 pytestmark = pytest.mark.full
@@ -43,9 +48,6 @@ OTHERS = [
 
 def by_pepit(name, N, E, T, eta, measure):
     """The worst case as the papers write the methods, with a function for every client."""
-    from PEPit.functions import SmoothConvexFunction
-    from PEPit.primitive_steps import proximal_step
-
     pep, eta = PEPit.PEP(), float(eta)
     rounds = [
         [pep.declare_function(SmoothConvexFunction, L=1.0) for _ in range(N)] for _ in range(T if name == "cfl" else 1)
@@ -109,8 +111,6 @@ def test_pepit_finds_the_same(name, N, E, T, eta, measure):
 
 @pytest.mark.parametrize(("N", "S", "E", "eta"), [(4, 2, 2, 0.25), (3, 1, 2, 0.25), (5, 2, 1, 0.5)])
 def test_one_round_of_a_draw_is_the_mean_over_all_draws(N, S, E, eta):
-    from PEPit.functions import SmoothConvexFunction
-
     pep = PEPit.PEP()
     clients = [pep.declare_function(SmoothConvexFunction, L=1.0) for _ in range(N)]
     best = (sum(clients[1:], clients[0]) / N).stationary_point()
