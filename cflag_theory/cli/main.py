@@ -143,7 +143,7 @@ def verify_command(
         # Two seconds to import, for which no verdict waits.
         from cflag_theory.cli.first_report import Report
 
-        report = Report(out, verdicts, seed, jobs)
+        report = Report(out, verdicts, seed, jobs, kept)
     with shell.progress_bar("random runs", wanted) as advance:
         # While other processes work for the report, these runs have this one.
         verdicts = with_runs(

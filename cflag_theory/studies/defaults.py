@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -57,5 +58,6 @@ REPORT: Mapping[str, Callable[[int], Found]] = MappingProxyType(
 
 
 def report_study(name: str, seed: int) -> Found:
-    """One study of the report: some of "rates", "cfl_rates", "nqm_panels" and "notes", as `cli.report` takes them."""
-    return REPORT[name](seed)
+    """One study of the report: some of "rates", "cfl_rates", "nqm_panels" and "notes", as a JSON file has them."""
+    found: Found = json.loads(json.dumps(REPORT[name](seed)))
+    return found

@@ -14,7 +14,7 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -32,7 +32,7 @@ from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import CflagError
 from cflag_theory.files import not_private, private_folder, write_text
 from cflag_theory.public import one_of
-from cflag_theory.reading import MOST_TEXT, TABLE, WORD, opened, unfit
+from cflag_theory.reading import ANY, MOST_TEXT, TABLE, WORD, opened, unfit
 from cflag_theory.verify.evidence import Point, applies, prove
 from cflag_theory.verify.verdict import PROVING, REFUTES, REFUTING, SUPPORTS, UNDECIDED, Evidence
 
@@ -46,7 +46,7 @@ _FORM |= {"finding": one_of(SUPPORTS, REFUTES, UNDECIDED)}
 #: Folders of other versions are removed when they are older than this.
 DAYS = 30
 #: What evidence is made with; that another solver is there can change what a run at level full finds.
-LIBRARIES = ("sympy", "z3-solver", "numpy", "scipy", "numba", "hypothesis", "clarabel")
+LIBRARIES = ("sympy", "z3-solver", "numpy", "scipy", "numba", "hypothesis", "clarabel", "scikit-learn")
 
 # As sympy prints one; longer ones are not put in again at once.
 _FRACTION = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
@@ -89,28 +89,14 @@ class Kept:
 
         With a refutation of a statement that has a proof comes what that proof is found to be now.
         """
-        if self._folder is None:
+        found: list[Evidence] = []
+
+        def wrong(items: Any) -> str | None:
+            found[:] = (Evidence(**item) for item in items)
+            return next(filter(None, map(partial(_refuted_wrongly, subject), found)), None)
+
+        if self._read(subject.id, how, [_FORM], wrong) is None:
             return None
-        path = self._folder / _name(subject.id, how)
-        try:
-            with opened(path, most=MOST_TEXT) as file:
-                status, content = os.fstat(file.fileno()), file.read()
-            checksum, _, text = content.decode().partition("\n")
-            items = json.loads(text)
-            wrong: str | None = not_private(path, status) or unfit(items, [_FORM])
-            if checksum != self._checksum(path, text):
-                wrong = wrong or "it is not what was kept under this name"
-            found = [] if wrong else [Evidence(**item) for item in items]
-            wrong = wrong or next(filter(None, map(partial(_refuted_wrongly, subject), found)), None)
-        except FileNotFoundError:
-            return None
-        except (OSError, CflagError, ValueError, TypeError, RecursionError) as error:
-            wrong = str(error)
-        if wrong:
-            _LOG.warning("cflag: kept evidence on %s is not believed (%s): it is collected anew", subject.id, wrong)
-            return None
-        self.used += 1
-        self.oldest = status.st_mtime if self.oldest is None else min(status.st_mtime, self.oldest)
         proved = {(item.part, item.on) for item in found if item.kind == "proof"}
         against = {(item.part, item.on) for item in found if item.finding == REFUTES} - proved
         for part in subject.parts:
@@ -120,13 +106,51 @@ class Kept:
 
     def keep(self, evidence: Sequence[Evidence], id: str, *how: Any) -> None:
         """Keep evidence, if there is room for it."""
+        self._write([asdict(item) for item in evidence], id, how)
+
+    def take_made(self, name: str, *how: Any) -> Any:
+        """What was made of evidence with these settings, plain JSON; None if there is none that can be believed."""
+        return self._read(name, how, ANY)
+
+    def keep_made(self, made: Any, name: str, *how: Any) -> None:
+        """Keep what was made of evidence, if there is room for it."""
+        self._write(made, name, how)
+
+    def _read(
+        self, name: str, how: Sequence[Any], form: Any, wrong_with: Callable[[Any], str | None] = lambda found: None
+    ) -> Any:
+        """What is kept under a name, if nothing is wrong with it."""
+        if self._folder is None:
+            return None
+        path = self._folder / _name(name, how)
+        try:
+            with opened(path, most=MOST_TEXT) as file:
+                status, content = os.fstat(file.fileno()), file.read()
+            checksum, _, text = content.decode().partition("\n")
+            found = json.loads(text)
+            wrong: str | None = not_private(path, status) or unfit(found, form)
+            if checksum != self._checksum(path, text):
+                wrong = wrong or "it is not what was kept under this name"
+            wrong = wrong or wrong_with(found)
+        except FileNotFoundError:
+            return None
+        except (OSError, CflagError, ValueError, TypeError, RecursionError) as error:
+            wrong = str(error)
+        if wrong:
+            _LOG.warning("cflag: what was kept on %s is not believed (%s): it is collected anew", name, wrong)
+            return None
+        self.used += 1
+        self.oldest = status.st_mtime if self.oldest is None else min(status.st_mtime, self.oldest)
+        return found
+
+    def _write(self, found: Any, name: str, how: Sequence[Any]) -> None:
         if self._folder is None:
             return
         with suppress(OSError, CflagError, TypeError, ValueError):
-            text = json.dumps([asdict(item) for item in evidence], allow_nan=False)
+            text = json.dumps(found, allow_nan=False)
             # What JSON would change, such as a tuple, is collected anew each time.
-            if [Evidence(**item) for item in json.loads(text)] == list(evidence):
-                path = self._folder / _name(id, how)
+            if json.loads(text) == found:
+                path = self._folder / _name(name, how)
                 write_text(path, f"{self._checksum(path, text)}\n{text}")
                 path.chmod(0o600)
 

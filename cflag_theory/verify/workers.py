@@ -162,6 +162,11 @@ class _Work:
             raise
 
 
+def _begin(parent: int, threshold: tuple[int, int, int]) -> None:
+    gc.set_threshold(*threshold)
+    end_with(parent)
+
+
 def _frozen(function: Callable[..., Result], *arguments: Any) -> Result:
     """A call; without psutil loky collects garbage once a second, through all that is kept: leave that out."""
     result = function(*arguments)
@@ -189,7 +194,11 @@ def processes(count: int, **environment: str) -> Any:
     # Not loky's shared executor, which joblib would treat as one of its own. Idle processes end by themselves: if this
     # one is killed, nothing else ends them.
     return Processes(
-        max_workers=count, env=one_each | environment, timeout=IDLE, initializer=end_with, initargs=(os.getpid(),)
+        max_workers=count,
+        env=one_each | environment,
+        timeout=IDLE,
+        initializer=_begin,
+        initargs=(os.getpid(), gc.get_threshold()),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -188,16 +190,10 @@ def _run(
         )
         for one in asked
     }
-    shown: dict[str, Any] = {one.value.replace("-", "_"): result.to_json() for one, result in found.items()}
-    result = shown if len(asked) > 1 else next(iter(shown.values()))
-    if estimates is not None:
-        result["estimates"] = estimates.to_json()
     steps = _sharp(found) if sharp else {}
-    if steps:
-        result = result | {"sharp": {one: step.to_json() for one, step in steps.items()}}
-    files = _write(found, result, plot, out, sharp)
+    files = _write(found, partial(_result, found, estimates, steps), plot, out, sharp)
     if format is Format.json:
-        print_json(result)
+        print_json(_result(found, estimates, steps))
         return
     for one, numbers in found.items():
         tables_step_sizes.answer(numbers)
@@ -211,6 +207,14 @@ def _run(
         typer.echo("All conditions and bounds: --details.")
     for file in files:
         typer.echo(f"written: {file}")
+
+
+def _result(found: dict[Whose, Any], estimates: Any, steps: dict[str, Any]) -> dict[str, Any]:
+    """Plain values: all conditions and bounds too, which take as long as the answer."""
+    shown: dict[str, Any] = {one.value.replace("-", "_"): numbers.to_json() for one, numbers in found.items()}
+    made: dict[str, Any] = shown if len(shown) > 1 else next(iter(shown.values()))
+    made |= {} if estimates is None else {"estimates": estimates.to_json()}
+    return made | ({"sharp": {one: step.to_json() for one, step in steps.items()}} if steps else {})
 
 
 def _conditions(one: Whose) -> Any:
@@ -237,7 +241,7 @@ def _sharp(found: dict[Whose, Any]) -> dict[str, Any]:
 
 
 def _write(
-    found: dict[Whose, Any], result: dict[str, Any], plot: Path | None, out: Path | None, sharp: bool
+    found: dict[Whose, Any], result: Callable[[], dict[str, Any]], plot: Path | None, out: Path | None, sharp: bool
 ) -> list[Path]:
     """The figures and the numbers; where there are two figures, the name of the one of CFL ends in _cfl.
 
@@ -248,6 +252,7 @@ def _write(
     from cflag_theory.files import write_text
 
     files: list[Path] = []
+    regions = {}
     if plot is not None or out is not None:
         from cflag_theory.figures import save, sharp_plane_figure, step_sizes_figure
         from cflag_theory.studies.stepsize.cfl_region import cfl_region
@@ -271,8 +276,8 @@ def _write(
                 files += save(figure, plot.parent, plot.stem + ending, (plot.suffix.lstrip("."),))
             if out is not None:
                 files += save(figure, out, "step_sizes" + ending)
-                result = result | {"region" + ending: shown}
+                regions["region" + ending] = shown
     if out is not None:
-        write_text(out / "step_sizes.json", json.dumps(result, indent=1, allow_nan=False))
+        write_text(out / "step_sizes.json", json.dumps(result() | regions, indent=1, allow_nan=False))
         files.append(out / "step_sizes.json")
     return files

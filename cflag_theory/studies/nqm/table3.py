@@ -169,10 +169,10 @@ def panels(found: Study, runs: dict[tuple[str, str], Array]) -> list[dict[str, A
             one: dict[str, Any] = {
                 "method": method.name,
                 "rate": found.at(*key).rate,
-                "mean": found.curves[key]["mean"],
+                "mean": found.curves[key]["mean"].tolist(),
             }
             if key in runs:
-                one["low"], one["high"] = np.quantile(runs[key], [0.05, 0.95], axis=0)
+                one["low"], one["high"] = np.quantile(runs[key], [0.05, 0.95], axis=0).tolist()
             curves.append(one)
         title = f"{cell.name}\n$\\mathbb{{E}}\\|\\xi\\|^2$ = {cell.D2:g}, L = {cell.L:g}, $\\mu$ = {cell.mu:g}"
         result.append({"title": title, "curves": curves})

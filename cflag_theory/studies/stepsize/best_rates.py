@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import brentq, minimize_scalar
 
 from cflag_theory.claims.c_flag.past_task.runs import T
 from cflag_theory.claims.engine.notation import E, L, alpha, beta
@@ -30,11 +29,8 @@ MOST_ROUNDS = 2**62
 _GRID = 65
 # Ranges of alpha L and beta L E that are searched.
 _ALPHA, _BETA = (1e-9, 4.0), (1e-12, 1e3)
-# How far inside its edge a step size moves at first where rounding would carry it across.
-_INSIDE = 1e-13
 # Logarithms are cut off here: roots are looked for among finite numbers.
 _FAR = 700.0
-_EXACT = {"xtol": 1e-14, "rtol": 1e-14}
 
 
 @dataclass(frozen=True)
@@ -157,6 +153,9 @@ def allowed(relations: Iterable[Relation], values: Values, step: sp.Symbol, low:
 def lowest(right: sp.Expr, values: Values, step: sp.Symbol, low: float, high: float) -> tuple[float, float]:
     """The step size from low to high with the lowest bound, and the bound, which falls and then rises with it."""
 
+    # A quarter of a second to import, for which no other answer waits.
+    from scipy.optimize import minimize_scalar
+
     def value(x: float) -> float:
         return number(right, {**values, step: x})
 
@@ -185,11 +184,17 @@ def largest(of: Callable[[float], float], low: float, high: float) -> float | No
         return None
     if of(high) <= 0:
         return high
-    found = math.exp(brentq(lambda log: of(math.exp(log)), math.log(low), math.log(high), **_EXACT))
-    inside = _INSIDE
-    while of(found) > 0:
-        found, inside = found * (1 - inside), 2 * inside
-    return found
+    return last_before_change(of, low, high)
+
+
+def last_before_change(of: Callable[[float], float], low: float, high: float) -> float:
+    """The last float at which a function has the sign that it has at low; it changes it once between low and high."""
+    begins = of(low) > 0
+    while True:
+        middle = math.sqrt(low) * math.sqrt(high) if high > 2 * low else (low + high) / 2
+        if not low < middle < high:
+            return low
+        low, high = (middle, high) if (of(middle) > 0) == begins else (low, middle)
 
 
 def ratio_of(relation: Relation, values: Values) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import sympy as sp
@@ -91,7 +91,7 @@ def cfl_theorems() -> tuple[Theorem, ...]:
             id,
             "proved",
             quantity,
-            _same_symbols(right.subs(plugged)).subs(eta, K * eta_l * eta_g),
+            partial(_same_symbols(right.subs(plugged)).subs, eta, K * eta_l * eta_g),
             (*conditions, plain),
             (HELD,),
             note,

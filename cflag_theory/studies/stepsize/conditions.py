@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -79,20 +79,33 @@ class StepSizes(Shown):
     answer: Answer
     #: The given ones among `predicted.INPUTS`.
     numbers: Mapping[str, float]
-    #: The paper's, then ours.
-    conditions: tuple[StepSize, ...]
-    #: Predicted bounds, printed, repaired and proved.
-    bounds: tuple[Bound, ...]
-    #: Best step sizes for the target by each proved theorem whose numbers are given; empty
-    #: without a target.
-    best: tuple[Best, ...]
-    #: Claims with a repair or a bound here that do not hold as printed, each with what the ledger says in their place.
-    as_printed: Mapping[str, tuple[str, ...]]
     #: sum_i (n_i + E - 1 + m_i), the gradient evaluations of a round by Corollary 17, where N, n and memory_size are
     #: given.
     gradients_per_round: int | None
     #: Which of L and m are lower bounds, measured along a run.
-    measured: tuple[str, ...] = ()
+    measured: tuple[str, ...]
+    #: All numbers, by symbol.
+    values: Values
+
+    @cached_property
+    def conditions(self) -> tuple[StepSize, ...]:
+        """The paper's, then ours."""
+        return check_conditions(CONDITIONS + OUR_CONDITIONS, self.values, [_MEASURED[name] for name in self.measured])
+
+    @cached_property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Predicted bounds, printed, repaired and proved."""
+        return predict(c_flag_theorems(), self.conditions, self.values, epsilon=self.epsilon)
+
+    @cached_property
+    def best(self) -> tuple[Best, ...]:
+        """Best step sizes for the target by each proved theorem whose numbers are given; empty without a target."""
+        return _best(self.values, self.epsilon)
+
+    @cached_property
+    def as_printed(self) -> Mapping[str, tuple[str, ...]]:
+        """Claims with a repair or a bound here that do not hold as printed, and what the ledger says in their place."""
+        return not_as_printed(asked_of(self.conditions, self.bounds))
 
     @property
     def c(self) -> float:
@@ -106,7 +119,9 @@ class StepSizes(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""
-        found: dict[str, Any] = as_json({**asdict(self), "c": self.c})
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "values"}
+        made = {name: getattr(self, name) for name in ("c", "conditions", "bounds", "best", "as_printed")}
+        found: dict[str, Any] = as_json(given | made)
         return found
 
 
@@ -200,9 +215,6 @@ def step_sizes(
     answer = c_flag_answer(values, RELATIONS, alpha, beta, measured=measured, holds=holds)
     taken = chosen(answer, steps)
     values |= {alpha_symbol: taken["alpha"], beta_symbol: taken["beta"]}
-    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [_MEASURED[name] for name in measured])
-    theorems = c_flag_theorems()
-    bounds = predict(theorems, rows, values, epsilon=epsilon)
     return StepSizes(
         L=float(L),
         m=float(m),
@@ -212,12 +224,9 @@ def step_sizes(
         epsilon=epsilon,
         answer=answer,
         numbers=given,
-        conditions=rows,
-        bounds=bounds,
-        best=_best(theorems, values, epsilon),
-        as_printed=not_as_printed(asked_of(rows, bounds)),
         gradients_per_round=evaluations,
         measured=tuple(measured),
+        values=values,
     )
 
 
@@ -306,11 +315,11 @@ def predict(
     return tuple(found)
 
 
-def _best(theorems: Sequence[Theorem], values: Values, epsilon: float | None) -> tuple[Best, ...]:
+def _best(values: Values, epsilon: float | None) -> tuple[Best, ...]:
     if epsilon is None:
         return ()
     asked = ("ours.drawn_once", "ours.redrawn", "ours.algorithm1_descent")
-    chosen = [one for one in theorems if one.claim in asked and not needed(one.right) - set(values)]
+    chosen = [one for one in c_flag_theorems() if one.claim in asked and not needed(one.right) - set(values)]
     return tuple(row for one in chosen for row in best(one, RELATIONS, values, epsilon))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from sympy.codegen.cfunctions import log1p
+from sympy.printing.numpy import NumPyPrinter
 
 from cflag_theory.claims.c_flag.past_task.runs import T
 from cflag_theory.claims.cfl.symbols import T as cfl_T
@@ -30,13 +31,15 @@ _STEADY = {(1 + beta * L) ** E: 1 + _grown, sp.exp(beta * sp.sqrt(T) * L * E): 1
 MOST = 2**53
 #: An equality in floats is met up to rounding of the few operations behind it.
 ROUNDING = 1e-12
+_PRINTED = {"fully_qualified_modules": False, "inline": True}
 
 
 @cache
 def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[..., Any]]:
     steady = expression.xreplace(_STEADY).replace(_shrinks, lambda power: sp.exp(power.exp * log1p(power.base - 1)))
     symbols = tuple(sorted(steady.free_symbols, key=str))
-    return symbols, sp.lambdify(symbols, steady, modules="numpy")
+    # By the name "numpy" sympy would import all of it, down to its compiler for Fortran.
+    return symbols, sp.lambdify(symbols, steady, modules=[vars(np)], printer=NumPyPrinter(_PRINTED))
 
 
 def _shrinks(expression: Any) -> bool:

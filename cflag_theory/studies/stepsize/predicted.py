@@ -7,16 +7,14 @@ which for every alpha and beta bounds it by `r` and `grad_g`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.adaptive.ours.rates import f, f_least, mu, squares
 from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
-from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
 from cflag_theory.claims.c_flag.forgetting import terms
 from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
 from cflag_theory.claims.c_flag.forgetting.terms import gap as abs_gap
@@ -33,8 +31,6 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     reach,
     root_m,
 )
-from cflag_theory.claims.c_flag.union import surrogate
-from cflag_theory.claims.c_flag.union.ours.rounds import mean_g2, target
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, m, r
 from cflag_theory.claims.ledger import claim
@@ -63,7 +59,7 @@ _FIRST_W = "W >= 1, ours.first_rounds"
 
 @dataclass(frozen=True)
 class Theorem:
-    """One bound as an expression in L, m, E, T, alpha, beta and `INPUTS`; `kind` is "printed", "repaired" or "proved".
+    """One bound in L, m, E, T, alpha, beta and `INPUTS`; `kind` is "printed", "repaired" or "proved".
 
     It needs `conditions` on the step sizes, and what `note` says. `laws` are how beta may follow T for the number of
     rounds to a target; none where the bound is not on a gradient.
@@ -72,10 +68,16 @@ class Theorem:
     claim: str
     kind: str
     quantity: str
-    right: sp.Expr
+    #: Makes the bound from its claim, for which its page is read: no answer waits for bounds that it does not show.
+    make: Callable[[], sp.Expr]
     conditions: tuple[str, ...]
     laws: tuple[str, ...] = ()
     note: str = ""
+
+    @cached_property
+    def right(self) -> sp.Expr:
+        """The bound."""
+        return self.make()
 
 
 @dataclass(frozen=True)
@@ -100,30 +102,25 @@ class Bound:
 @cache
 def c_flag_theorems() -> tuple[Theorem, ...]:
     """All bounds on the past task, the current task, their union and the forgetting term."""
-    Gamma = _forgetting_of_a_round()
     on_f, least_f = "mean ||grad f||^2", "min 𝔼||grad f||^2"
     on_Gamma = "mean 𝔼 Gamma"
     by_step = "Gamma by ours.forgetting_step"
-    adaptive = statement("ours.adaptive_descent", "run").relation
-    assert adaptive is not None
-    adaptive_rate = adaptive.left.subs(mu, sp.sqrt(m)).coeff(squares(T))
-    printed_Gamma = right_of("cflag.eq163", "1").subs(
-        {
-            forgetting.ratio: forgetting.Q() / forgetting.Z(),
-            forgetting.Q_constant: forgetting.Q(),
-            forgetting.h(0): gap_h,
-            forgetting.h(T): 0,
-        }
-    )
-    at_60 = right_of("cflag.eq177", "1") * gap_h / T + right_of("cflag.eq178", "1") * terms.omega2
     constant_60 = ("alpha < 2/(L(1+m))", "beta = 1/(60LE)")
-    found = (
-        Theorem("cflag.thm2", "printed", least_f, _theorem2(T * Gamma), (_AT_STEP,), BOTH, by_step),
+    return (
+        Theorem(
+            "cflag.thm2",
+            "printed",
+            least_f,
+            lambda: _theorem2(T * _forgetting_of_a_round()),
+            (_AT_STEP,),
+            BOTH,
+            by_step,
+        ),
         Theorem(
             "cflag.thm2",
             "repaired",
             least_f,
-            _theorem2(T * Gamma, repaired=True),
+            lambda: _theorem2(T * _forgetting_of_a_round(), repaired=True),
             (_AT_STEP,),
             BOTH,
             f"memory drawn anew; {by_step}",
@@ -132,7 +129,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "cflag.thm5",
             "printed",
             least_f,
-            _theorem2(printed_Gamma),
+            _printed_theorem5,
             (_AT_STEP, "10u + 80u^3 < 1, u = beta L E"),
             BOTH,
             "its proof: Theorem 2 with (163)",
@@ -141,7 +138,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "cflag.thm5",
             "repaired",
             least_f,
-            _with_constant("cflag.thm5", limits.Y),
+            lambda: _with_constant("cflag.thm5", limits.Y),
             (_AT_STEP, "m < 1", "W >= 1, Theorem 5 repaired", "W <= T, Theorem 5 repaired"),
             (SQRT,),
         ),
@@ -149,7 +146,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.drawn_once",
             "proved",
             on_f,
-            _along_f("ours.drawn_once"),
+            lambda: _along_f("ours.drawn_once"),
             ("alpha <= 1/L", "m < 1"),
             BOTH,
         ),
@@ -157,7 +154,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.redrawn",
             "proved",
             on_f.replace("||grad", "𝔼||grad"),
-            _along_f("ours.redrawn"),
+            lambda: _along_f("ours.redrawn"),
             ("alpha <= 1/L", "L alpha m < 1"),
             BOTH,
             "memory drawn anew",
@@ -166,7 +163,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.first_rounds",
             "proved",
             least_f,
-            _first_rounds(),
+            _first_rounds,
             ("alpha <= 1/L", "m < 1", _FIRST_W),
             BOTH,
         ),
@@ -174,7 +171,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.adaptive_descent",
             "proved",
             on_f,
-            adaptive.right.subs({f(0): F, f_least: 0}) / (adaptive_rate * T),
+            _adaptive_descent,
             ("alpha <= 1/L", "m < 1"),
             (HELD,),
             "one adapted beta_t for all clients",
@@ -183,7 +180,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.bounded_gradients",
             "proved",
             "mean ||grad g||^2",
-            right_of("ours.bounded_gradients", "1").subs(
+            lambda: right_of("ours.bounded_gradients", "1").subs(
                 {g_mean(0): gap_g, g_mean(T): 0, q: reach() / alpha, omega: memory_gap}
             ),
             ("alpha <= 1/L", "q < 1, q = ((1+beta L)^E-1)/(L alpha)"),
@@ -193,7 +190,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "cflag.lemma3",
             "printed",
             "min ||grad h~||^2",
-            right_of("cflag.lemma3", "1").subs({surrogate.h(0): gap_h, surrogate.h(T): 0}),
+            _printed_lemma3,
             ("alpha = beta = 1/(30LE)",),
             (HELD,),
         ),
@@ -201,7 +198,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "ours.algorithm1_descent",
             "proved",
             "min ||grad h^||^2",
-            right_of("ours.algorithm1_descent", "1").subs({target(0): gap_h, target(T): 0, mean_g2: G**2}),
+            _algorithm1_descent,
             ("L (alpha + beta E) <= 1",),
             (HELD,),
         ),
@@ -209,16 +206,19 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
             "cflag.lemma4",
             "repaired",
             on_Gamma,
-            _with_constant("cflag.lemma4", average_forgetting.K),
+            lambda: _with_constant("cflag.lemma4", average_forgetting.K),
             ("alpha < 2/(L(1+m))",),
         ),
-        Theorem("cflag.lemma18", "printed", on_Gamma, at_60, constant_60, (), "its proof, (180)"),
+        Theorem("cflag.lemma18", "printed", on_Gamma, _printed_lemma18, constant_60, (), "its proof, (180)"),
         Theorem(
-            "cflag.lemma18", "repaired", on_Gamma, _with_constant("cflag.lemma18", average_forgetting.K), constant_60
+            "cflag.lemma18",
+            "repaired",
+            on_Gamma,
+            lambda: _with_constant("cflag.lemma18", average_forgetting.K),
+            constant_60,
         ),
-        Theorem("ours.forgetting_step", "proved", on_Gamma, Gamma, ()),
+        Theorem("ours.forgetting_step", "proved", on_Gamma, _forgetting_of_a_round, ()),
     )
-    return found
 
 
 def statement(id: str, key: str, *, repaired: bool = False) -> Statement:
@@ -266,6 +266,38 @@ def _with_constant(id: str, inner: sp.Symbol) -> Any:
 
 def _along_f(id: str) -> Any:
     return right_of(id, "1").subs({f_mean(0): F, f_mean(T): 0, grad_g2_sum: T * G**2, root_m: sp.sqrt(m)})
+
+
+def _adaptive_descent() -> Any:
+    from cflag_theory.claims.c_flag.adaptive.ours.rates import f, f_least, mu, squares
+
+    relation = statement("ours.adaptive_descent", "run").relation
+    assert relation is not None
+    rate = relation.left.subs(mu, sp.sqrt(m)).coeff(squares(T))
+    return relation.right.subs({f(0): F, f_least: 0}) / (rate * T)
+
+
+def _printed_theorem5() -> Any:
+    from cflag_theory.claims.c_flag.forgetting.bounds import Q, Q_constant, Z, h, ratio
+
+    values = {ratio: Q() / Z(), Q_constant: Q(), h(0): gap_h, h(T): 0}
+    return _theorem2(right_of("cflag.eq163", "1").subs(values))
+
+
+def _printed_lemma3() -> Any:
+    from cflag_theory.claims.c_flag.union.surrogate import h
+
+    return right_of("cflag.lemma3", "1").subs({h(0): gap_h, h(T): 0})
+
+
+def _printed_lemma18() -> Any:
+    return right_of("cflag.eq177", "1") * gap_h / T + right_of("cflag.eq178", "1") * terms.omega2
+
+
+def _algorithm1_descent() -> Any:
+    from cflag_theory.claims.c_flag.union.ours.rounds import mean_g2, target
+
+    return right_of("ours.algorithm1_descent", "1").subs({target(0): gap_h, target(T): 0, mean_g2: G**2})
 
 
 def _first_rounds() -> Any:

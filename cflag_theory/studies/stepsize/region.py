@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import brentq
 
 from cflag_theory.claims.c_flag.past_task.runs import T
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown
-from cflag_theory.studies.stepsize.best_rates import ratio_of
+from cflag_theory.studies.stepsize.best_rates import last_before_change, ratio_of
 from cflag_theory.studies.stepsize.conditions import RELATIONS, StepSizes
 from cflag_theory.studies.stepsize.evaluate import Values, as_json, needed
 from cflag_theory.studies.stepsize.predicted import INPUTS, c_flag_theorems
@@ -111,7 +110,7 @@ def crossing(of: Callable[[float], float], low: float, high: float) -> float | N
     """Where a function changes its sign once between low and high, on a logarithmic scale."""
     if (of(low) > 0) == (of(high) > 0):
         return None
-    return math.exp(brentq(lambda log: of(math.exp(log)), math.log(low), math.log(high)))
+    return last_before_change(of, low, high)
 
 
 def _turn(relation: Relation, values: Values, moving: sp.Symbol, limits: Limits) -> float | None:
