@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from cflag_theory.cli import first_report
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify import checks, verify
 from cflag_theory.verify import kept as module
@@ -195,3 +196,26 @@ def test_evidence_of_another_claim_or_version_under_this_name_is_not_believed(ro
     (again,) = verify(IDS[:1], kept=Kept(), jobs=1)
     assert again.to_json() == first[0]
     assert "it is not what was kept under this name" in caplog.text
+
+
+def test_a_second_report_makes_nothing_anew(root, first, tmp_path, monkeypatch):
+    monkeypatch.setattr(first_report, "REPORT", {"a study, of two words": None})
+    monkeypatch.setattr(first_report, "report_study", lambda name, seed: {"notes": [f"{name}, seed {seed}"]})
+    monkeypatch.setattr("cflag_theory.cli.report._figures", lambda *found: [])
+    verdicts = verify(IDS, kept=Kept(), jobs=1)
+
+    def written(name, seed=0):
+        page = first_report.Report(tmp_path / name, verdicts, seed, 1, Kept()).write(verdicts)
+        return {path.name: path.read_bytes() for path in page.parent.iterdir()}
+
+    anew = written("anew")
+    assert b"a study, of two words, seed 0" in anew["index.html"]
+    assert {f"derivations-{id}.html" for id in IDS} <= anew.keys()
+    monkeypatch.setattr(first_report, "_made", None)
+    assert written("again") == anew
+    with pytest.raises(TypeError):
+        written("another seed", seed=1)
+    for path in root.glob("*/*-derivation-*.json"):
+        path.write_text(path.read_text("utf-8").replace("e", "f"), "utf-8")
+    with pytest.raises(TypeError):
+        written("damaged")
