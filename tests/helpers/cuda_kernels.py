@@ -5,6 +5,7 @@ the large kernels two warps, so that sums over lanes and over warps all happen w
 `python -m pytest tests/helpers/cuda_kernels.py`; with CuPy the matrix products are those of cuBLAS.
 """
 
+import dataclasses
 import gc
 import sys
 import warnings
@@ -183,7 +184,7 @@ def test_a_run_that_diverges_stops_where_the_compiled_loop_stops(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_start_without_a_finite_value_is_told_from_a_run_that_diverges(way):
     problem = world(2, N=2, n=2, d=2, potential=QUADRATIC)
-    problem.start[:] = 1e160
+    problem = dataclasses.replace(problem, start=np.full(2, 1e160))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for engine in (way, None):

@@ -77,6 +77,8 @@ class Functions(Protocol):
 class Components(Shown):
     """A finite sum over clients: the rows of components of clients, with the start indices of each level.
 
+    The arrays are read-only copies, as those of a `Problem`: what was found out about them stays true.
+
     Attributes
     ----------
     rows : (rows, d), shifts : (rows,), weights : (rows,)
@@ -98,6 +100,9 @@ class Components(Shown):
     row_start: Ints
     client_start: Ints
     functions: Functions | None = None
+
+    def __post_init__(self) -> None:
+        _freeze(self, "rows", "shifts", "weights", "offsets", "row_start", "client_start")
 
     @property
     def counts(self) -> Ints:
@@ -152,6 +157,9 @@ class Problem(Shown):
     notes: tuple[str, ...] = ()
     drift: Drift | None = None
     windows: Windows | None = None
+
+    def __post_init__(self) -> None:
+        _freeze(self, "p", "start", "labels")
 
     @property
     def L(self) -> Constant:
@@ -254,7 +262,7 @@ def seen(problem: Problem, *, latest: bool = False) -> Seen | None:
         return None
     # The bytes of an object array are addresses, not values.
     data = [repr(array.tolist()).encode() if array.dtype == object else array.tobytes() for array in arrays]
-    found = Seen([array.copy() for array in arrays], hashlib.sha256(b"".join(data)), set())
+    found = Seen(arrays, hashlib.sha256(b"".join(data)), set())
     if sum(map(len, data)) <= KEPT_BYTES:
         _latest[""] = found
     return found
@@ -273,8 +281,20 @@ def digest(problem: Problem, known: Seen | None = None) -> str:
     return hashed.hexdigest()[:16]
 
 
+def _freeze(holder: Any, *names: str) -> None:
+    """Put a read-only array in the place of each that is not one and owns its numbers."""
+    for name in names:
+        array = getattr(holder, name)
+        if array.flags.writeable or array.base is not None:
+            array = array.copy()
+            array.flags.writeable = False
+            object.__setattr__(holder, name, array)
+
+
 def _same(one: Array, other: Array) -> bool:
     """Whether both hold the same bits."""
+    if one is other:
+        return True
     if one.shape != other.shape or one.dtype != other.dtype or one.dtype == object:
         return False
     if one.nbytes <= FEW_BYTES or one.itemsize != 8 or not one.flags.c_contiguous:

@@ -116,10 +116,15 @@ def test_other_coordinates_change_nothing(monkeypatch, row, diagnostics):
             assert np.abs(turned.column(name) - straight.column(name)).max() <= 1e-9 * scale, name
 
 
-def test_a_problem_changed_in_place_is_not_remembered():
+def test_a_problem_cannot_be_changed_in_place_and_a_changed_one_is_not_taken_for_it():
     problem = PROBLEMS["one row"]()
     before = simulate(problem, "c_flag", **WITH_MEMORY, iterates=True).iterates
-    problem.current.shifts[:] += 0.5
+    for array in (problem.p, problem.start, problem.labels, problem.past.rows, problem.current.client_start):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    shifts = problem.current.shifts + 0.5
+    problem = dataclasses.replace(problem, current=dataclasses.replace(problem.current, shifts=shifts))
+    shifts += 1
     after = simulate(problem, "c_flag", **WITH_MEMORY, iterates=True)
     plain = simulate(problem, "c_flag", **WITH_MEMORY, iterates=True, engine="reference")
     assert gap(after, plain) <= 1e-12
@@ -236,6 +241,8 @@ def test_what_was_tested_once_is_tested_again_after_a_change():
     problem = PROBLEMS["one row"]()
     for _ in range(3):
         simulate(problem, "fedavg", **RUN)
-    problem.current.rows[2, 1] = np.nan
+    rows = problem.current.rows.copy()
+    rows[2, 1] = np.nan
+    changed = dataclasses.replace(problem, current=dataclasses.replace(problem.current, rows=rows))
     with pytest.raises(InvalidInput, match="NaN"):
-        simulate(problem, "fedavg", **RUN)
+        simulate(changed, "fedavg", **RUN)
