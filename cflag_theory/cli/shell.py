@@ -25,6 +25,8 @@ from cflag_theory.claims.pages.text import bare
 from cflag_theory.shown import cleaned
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from cflag_theory.kernels import Memory
     from cflag_theory.studies.inputs import Columns
 
@@ -167,6 +169,19 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
     ), error.end
 
 
+def at_times(console: Console) -> Callable[[str], None]:
+    """Says how far it is, at times, where nothing moves: standard error is no terminal."""
+    told = time.monotonic()
+
+    def line(words: str) -> None:
+        nonlocal told
+        if not console.is_terminal and time.monotonic() > told + SECONDS_BETWEEN_LINES:
+            told = time.monotonic()
+            print(words, file=sys.stderr, flush=True)
+
+    return line
+
+
 @contextmanager
 def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
     """A progress bar on standard error, so that standard output stays clean for results; where that is no terminal, a
@@ -179,17 +194,15 @@ def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, s
     columns = (name, BarColumn(), now, TimeElapsedColumn())
     console = Console(file=styled(sys.stderr))
     bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
-    told, done = time.monotonic(), 0.0
+    done, line = 0.0, at_times(console)
 
     def advance(amount: float, now: str) -> None:
-        nonlocal told, done
+        nonlocal done
         done += amount
         progress.update(task, advance=amount, now=cleaned(now))
-        if not console.is_terminal and time.monotonic() > told + SECONDS_BETWEEN_LINES:
-            told = time.monotonic()
-            # A decision of several searches counts the cases of all.
-            whole = "" if total is None or done > total else f" of {total:g}"
-            print(f"{words}: {done:g}{whole}{now and f', now {now}'}", file=sys.stderr, flush=True)
+        # A decision of several searches counts the cases of all.
+        whole = "" if total is None or done > total else f" of {total:g}"
+        line(f"{words}: {done:g}{whole}{now and f', now {now}'}")
 
     with bar as progress:
         task = progress.add_task(words, total=total, now="")

@@ -309,7 +309,7 @@ def test_a_torch_that_cannot_be_loaded(tmp_path):
     assert (done.returncode, done.stderr) == (2, f"cflag: {sentence} 'cflag-theory[torch]'\n")
 
 
-def test_the_display_has_a_line_a_method_on_a_terminal_only(monkeypatch, capsys):
+def test_the_display_has_a_line_a_method_on_a_terminal_and_elsewhere_one_at_times(monkeypatch, capsys):
     def run():
         with method_lines("", ("c_flag", "ewc"), (7, 8), tasks=3) as (advance, read):
             read(30, 400)
@@ -327,6 +327,9 @@ def test_the_display_has_a_line_a_method_on_a_terminal_only(monkeypatch, capsys)
     assert "task 3/3, round 2, seed 8" in shown.err
     monkeypatch.delenv("FORCE_COLOR")
     assert run() == ("", "")
+    monkeypatch.setattr("cflag_theory.cli.shell.SECONDS_BETWEEN_LINES", -1)
+    told = ["30 of 400 images read", "c_flag: task 1/3, round 1, seed 7", "ewc: task 3/3, round 2, seed 8"]
+    assert run() == ("", "".join(f"{line}\n" for line in told))
 
 
 def test_a_real_run_from_the_command_line(cflag, tmp_path):

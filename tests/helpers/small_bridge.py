@@ -60,8 +60,8 @@ def in_two_processes(out, words):
     """The same run in two processes of torchrun."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
-    command = [*launch, "cflag_theory.bridge", *WORDS, *words, "--out", str(out)]
+    command = [*launch, "cflag_theory", "bridge", *WORDS, *words, "--out", str(out)]
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # One process speaks.
-    assert done.stdout.count("complete") == 1
+    assert done.stdout.count("--details") == 1

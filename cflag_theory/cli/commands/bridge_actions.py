@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import typer
 
-from cflag_theory.cli.shell import Format, keep_study, print_json, progress_bar, say_figures, styled
+from cflag_theory.cli.shell import Format, at_times, keep_study, print_json, progress_bar, say_figures, styled
 from cflag_theory.errors import InvalidInput, MissingExtra
 
 #: Where presets keep their runs, so that one run serves every preset that asks for it.
@@ -74,6 +75,8 @@ def run(
             found.append(results)
             summaries.append(_summary(results))
             written += figures
+        if not found:
+            return
         if len(planned) > 1:
             parent = next(iter(planned)).parent
             written = _figures_of_all(found, parent, preset or "levels")
@@ -103,22 +106,38 @@ def run(
 def _done(
     run_bridge: Any, planned: Mapping[Path, Any], preset: str | None, anyway: bool
 ) -> Iterator[tuple[dict[str, Any], list[Path]]]:
-    """Results and figures of every run; several runs that take one thread of the CPU each share the cores."""
+    """Results and figures of every run; several runs that take one thread of the CPU each share the cores.
+
+    Of the processes that torchrun started the first one says something.
+    """
     from cflag_theory.verify.workers import across
 
-    if len(planned) > 1 and all(one.device == "cpu" and one.threads == 1 for one in planned.values()):
+    shared = "WORLD_SIZE" in os.environ
+    if len(planned) > 1 and not shared and all(one.device == "cpu" and one.threads == 1 for one in planned.values()):
         calls = [(folder, settings.to_json(), preset, anyway) for folder, settings in planned.items()]
         with progress_bar("runs", len(calls)) as advance:
             for place, one in enumerate(across(_alone, calls), start=1):
                 advance(1, f"{place} of {len(calls)}")
                 yield one
         return
-    for folder, settings in planned.items():
-        name = folder.name if len(planned) > 1 else ""
-        with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
-            done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read, anyway=anyway)
-        found = done.to_json()
-        yield found, _figures(_summary(found).to_json(), folder)
+    with _others(next(iter(planned.values()))) if shared else nullcontext() as communication:
+        speaks = communication is None or communication.rank == 0
+        for folder, settings in planned.items():
+            name = folder.name if len(planned) > 1 else ""
+            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
+                how: dict[str, Any] = {"progress": advance, "reading": read} if speaks else {}
+                how |= {} if communication is None else {"communication": communication}
+                found = run_bridge(settings, out=folder, preset=preset, anyway=anyway, **how).to_json()
+            if speaks:
+                yield found, _figures(_summary(found).to_json(), folder)
+
+
+def _others(settings: Any) -> AbstractContextManager[Any]:
+    """The way to the other processes that torchrun started."""
+    from cflag_theory.bridge.training.communication import started
+    from cflag_theory.bridge.training.environment import find_device
+
+    return started(find_device(settings.device), sum=settings.exchange)
 
 
 def _alone(
@@ -285,7 +304,7 @@ class RoundDone(Protocol):
 def method_lines(
     words: str, methods: Sequence[str], seeds: Sequence[int], *, tasks: int
 ) -> Iterator[tuple[RoundDone, Callable[[int, int], None]]]:
-    """Lines on standard error with task, round, rate and time left; nothing where that is not a terminal.
+    """Lines on standard error with task, round, rate and time left; one at times where that is not a terminal.
 
     What it gives is called after each round, and with the numbers of images read and of all images before the first.
     """
@@ -310,16 +329,21 @@ def method_lines(
         begun: set[str] = set()
         images = progress.add_task("images", total=None, visible=False, where="")
 
+        line = at_times(console)
+
         def read(done: int, total: int) -> None:
+            line(f"{words} {done} of {total} images read".strip())
             progress.update(images, total=total, completed=done, visible=done < total, where=f"{done} of {total}")
 
         def advance(*, method: str, seed: int, task: int, round: int, overall: int, total: int) -> None:
-            done, line = seeds.index(seed) * total + overall, lines[method]
+            done, mine = seeds.index(seed) * total + overall, lines[method]
             if method not in begun:
                 # Rounds of an earlier call do not count for the speed.
                 begun.add(method)
-                progress.reset(line, total=len(seeds) * total, completed=done - 1)
+                progress.reset(mine, total=len(seeds) * total, completed=done - 1)
             of = f", seed {seed}" if len(seeds) > 1 else ""
-            progress.update(line, completed=done, where=f"task {task + 1}/{tasks}, round {round}{of}")
+            where = f"task {task + 1}/{tasks}, round {round}{of}"
+            progress.update(mine, completed=done, where=where)
+            line(f"{words} {method}: {where}".strip())
 
         yield advance, read

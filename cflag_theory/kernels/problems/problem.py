@@ -31,8 +31,6 @@ EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "in
 LOWER_BOUND = "lower bound"
 #: Bytes of a problem up to which the latest one is kept for the next run of a sweep.
 KEPT_BYTES = 1 << 25
-#: Bytes that are compared sooner than they are looked at as numbers.
-FEW_BYTES = 1 << 13
 #: What was hashed last: comparing takes a fifth of the time.
 _latest: dict[str, Seen] = {}
 #: Of a user's own functions: taken from the user, who answers for it.
@@ -293,13 +291,9 @@ def _freeze(holder: Any, *names: str) -> None:
 
 def _same(one: Array, other: Array) -> bool:
     """Whether both hold the same bits."""
-    if one is other:
-        return True
-    if one.shape != other.shape or one.dtype != other.dtype or one.dtype == object:
-        return False
-    if one.nbytes <= FEW_BYTES or one.itemsize != 8 or not one.flags.c_contiguous:
-        return one.tobytes() == other.tobytes()
-    return bool((one.reshape(-1).view(np.int64) == other.reshape(-1).view(np.int64)).all())
+    if one is other or one.dtype == object or (one.shape, one.dtype) != (other.shape, other.dtype):
+        return one is other
+    return one.tobytes() == other.tobytes()
 
 
 def _least_of_quadratic(problem: Problem) -> float | None:

@@ -13,7 +13,6 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from cflag_theory.bridge.__main__ import main
 from cflag_theory.bridge.settings.run_settings import RunSettings, run_settings
 from cflag_theory.bridge.training import environment
 from cflag_theory.bridge.training import environment as fast
@@ -65,13 +64,11 @@ def test_bfloat16_of_a_cpu(monkeypatch: pytest.MonkeyPatch, amx: bool, avx512: b
 
 def test_a_fast_run_records_its_switches(tmp_path: Any) -> None:
     words = [f"--set={key}={value if not isinstance(value, list) else value[0]}" for key, value in SMALL.items()]
-    assert main(["--fast", "--set=model=cnn", *words, "--out", str(tmp_path)]) == 0
+    done = CliRunner().invoke(app, ["bridge", "--fast", "--model", "cnn", *words, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
     stored = json.loads((tmp_path / "results.json").read_text())["settings"]
     assert stored["channels_last"] is True
     assert stored["autocast"] is fast.has_bfloat16(torch.device("cpu"))
-    # The command of the package does the same.
-    done = CliRunner().invoke(app, ["bridge", "--fast", "--model", "cnn", *words, "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
 
 
 def test_fast_without_a_run_is_refused() -> None:

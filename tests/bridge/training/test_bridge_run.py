@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 import torch
 from image_files import write_tiny_imagenet
-from small_bridge import SMALL, WORDS, in_two_processes, small, stopped, what_was_found
+from small_bridge import SMALL, in_two_processes, small, stopped, what_was_found
 
 import cflag_theory.bridge.training.run as run_module
-from cflag_theory.bridge.__main__ import _Lines, main
 from cflag_theory.bridge.measures.results import read_results
 from cflag_theory.bridge.settings.presets import PRESETS, Preset, Variation
 from cflag_theory.bridge.settings.run_settings import run_settings
@@ -217,54 +216,15 @@ def test_one_method_diverges_and_the_next_does_not(tmp_path, monkeypatch):
     assert (fine.status, fine.rounds_done) == ("OK", 10)
 
 
-def test_the_command_line(tmp_path, capsys, monkeypatch):
-    words = [*WORDS, "--set", "methods=finetune", "--out", str(tmp_path / "run")]
-    calls = []
-    with monkeypatch.context() as patch:
-
-        def interrupt(self, **at):
-            calls.append(at["overall"])
-            if at["overall"] == 3:
-                raise KeyboardInterrupt
-
-        patch.setattr(_Lines, "__call__", interrupt)
-        assert main(words) == 130
-    assert capsys.readouterr().err == "cflag: interrupted; complete rounds are kept, and the same command continues\n"
-    assert main(words) == 0
-    said = capsys.readouterr()
-    assert said.out.splitlines()[0] == f"{tmp_path / 'run'}: complete"
-    assert "finetune 5: accuracy 8" in said.out
-    assert "run: finetune 5: task 5, round 10 of 10" in said.err
-    assert main([*words, "--set", "rounds=3"]) == 2
-    assert capsys.readouterr().err.startswith("cflag: the setting 'rounds' is given twice")
-    (tmp_path / "run.toml").write_text("rounds = 3\nepochs = 0\n")
-    assert main([str(tmp_path / "run.toml"), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "cflag: run.toml, line 2: epochs is 0: use an integer from 1 to 2147483647\n"
-    assert main([str(tmp_path / "run.toml"), "--preset", "figure4", "--out", str(tmp_path)]) == 2
-    assert "are two runs: give one of them" in capsys.readouterr().err
-    assert main(["--preset", "figure9", "--out", str(tmp_path)]) == 2
-    assert "preset 'figure9' is unknown" in capsys.readouterr().err
-    assert main(["--preset", "figure4", "--out", str(tmp_path / "four")]) == 2
-    assert "cifar10" in capsys.readouterr().err
-
-
-def test_without_torch_one_sentence_says_what_to_install(tmp_path):
-    code = "import sys; sys.modules['torch'] = None; from cflag_theory.bridge.__main__ import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "--out", str(tmp_path / "none")], check=False, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("cflag: the bridge needs PyTorch (")
-    assert done.stderr.endswith("): pip install 'cflag-theory[torch]'\n")
-    assert not (tmp_path / "none").exists()
-
-
-def test_a_preset_runs_each_of_its_variations(tmp_path, monkeypatch):
+def test_a_preset_runs_each_of_its_variations(cflag, tmp_path, monkeypatch):
     two = tuple(Variation(f"clients{n}", {**SMALL, "clients": n, "methods": ["finetune"]}) for n in (2, 3))
     monkeypatch.setattr(
         "cflag_theory.bridge.settings.presets.PRESETS", {**PRESETS, "two": Preset("two", "Two runs.", two)}
     )
-    assert main(["--preset", "two", "--set", "rounds=1", "--out", str(tmp_path)]) == 0
+    code, out, err = cflag("bridge", "--preset", "two", "--set", "rounds=1", "--out", tmp_path)
+    assert (code, err) == (0, "")
+    assert "clients2" in out
+    assert "clients3" in out
     for n in (2, 3):
         stored = read_results(tmp_path / f"clients{n}")
         assert (stored["preset"], stored["settings"]["clients"], stored["runs"][0]["rounds_done"]) == ("two", n, 5)
