@@ -95,6 +95,22 @@ class Piecewise:
         slope = [a + b for a, b in zip(self.slope, change, strict=True)]
         return Piecewise(slope, self.outer, self.inner, self.kink, self.width, self.constant)
 
+    def resolvent(self, step: Any, target: Vector) -> Vector | None:
+        """A point from which `step` times its gradient there leads to the target; None if none is found."""
+        found = [self._solved(c, step, w - step * self.slope[c]) for c, w in enumerate(target)]
+        return None if None in found else found
+
+    def _solved(self, c: int, step: Any, target: Any) -> Any | None:
+        """A w with w + step times the derivative without the slope = target: that of a piece, if it lies in it."""
+        bend, kink, width = self._bend(c), self.kink[c], self.width[c]
+        for end in (None, -width, width):
+            factor = 1 + step * (self.outer[c] + (bend if end is None else 0))
+            if factor:
+                w = (target - step * bend * (-kink if end is None else end)) / factor
+                if min(max(w - kink, -width), width) == (w - kink if end is None else end) or not bend:
+                    return w
+        return None
+
     def least(self) -> Any | None:
         """Its least value less the constant; None if it has none."""
         total: Any = 0

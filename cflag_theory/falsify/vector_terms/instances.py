@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, TotalVector
+from cflag_theory.claims.engine.operators import Index, Largest, Least
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, is_vector, parts
+from cflag_theory.claims.engine.terms import Dot, Function, Named, Norm
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, by_name
@@ -40,6 +40,7 @@ from cflag_theory.falsify.vector_terms.reading import (
     with_entries,
     word,
 )
+from cflag_theory.falsify.vector_terms.solved import Solved
 
 #: Coordinates, members of a family, and how often equations are used in turn, until the vectors that they give stay.
 _DIMENSIONS, _MEMBERS, _PASSES = 2, 2, 8
@@ -111,11 +112,8 @@ class _Family:
         self.whole = {one.over: one.args[4] for one in self.drawn if one.args[4] != 0}
         self.divided = any(p.exp.is_negative and p.base.atoms(Dot, Norm) for p in reading.atoms(sp.Pow))
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
-        #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
-        self.defined: dict[sp.Expr, sp.Expr] = {}
-        self.resting: list[tuple[Relation, Gradient | Named, Operator | None]] = []
-        for fact in reading.facts:
-            self._take_equation(fact.relation)
+        #: What equations give: what the search need not look for.
+        self.solved = Solved(reading.facts)
         self.given = given
         #: Of sequences, whose members are the only entries of theirs.
         self.sorts = {one.args[0].args[0]: one.sort for one in reading.atoms(Entry)}
@@ -135,35 +133,6 @@ class _Family:
         #: What relations say in that instance.
         self._said: dict[Relation, tuple[tuple[Any, Any], dict[sp.Symbol, int]]] = {}
         self._finished, self._helped = 0, False
-
-    def _take_equation(self, relation: Relation) -> None:
-        """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
-        ends = relation.left, relation.right
-        left, right = ends[::-1] if isinstance(ends[1], Entry) and ends[0].is_Symbol else ends
-        if relation.op == "==" and isinstance(left, Entry):
-            self.defined.setdefault(left.args[0], right)
-        if relation.op != "==" or not (is_vector(left) or is_vector(right)):
-            return
-        if right == 0 and isinstance(left, Gradient):
-            self.resting.append((relation, left, None))
-        elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient | Named):
-            self.resting.append((relation, left.body, left.operator))
-        elif any(isinstance(s, Index) for s in (left - right).free_symbols):
-            if isinstance(left, Named):
-                self.defined.setdefault(left, right)
-        else:
-            self._eliminate(left, right)
-
-    def _eliminate(self, left: sp.Expr, right: sp.Expr) -> None:
-        """Solve an equation of vectors without indices for one that no equation has given yet."""
-        of = parts(sp.expand((left - right).xreplace(self.defined)))
-        deep = set().union(*(basis.args[1].atoms(Named) for basis in of if isinstance(basis, Gradient)))
-        free = [one for one in of if isinstance(one, Named) and of[one].is_nonzero and one not in deep]
-        if free:
-            pivot = left if left in free else free[0]
-            value = sp.expand(pivot - sp.Add(*(c * one for one, c in of.items())) / of[pivot])
-            self.defined = {one: sp.expand(known.xreplace({pivot: value})) for one, known in self.defined.items()}
-            self.defined[pivot] = value
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, self.dimension, kind=INTEGER)
@@ -199,7 +168,7 @@ class _Family:
 
     def drawn_apart(self, members: list[sp.Basic]) -> bool:
         """Whether a family has members that no equation gives."""
-        return any(one not in self.defined for one in members)
+        return any(one not in self.solved.known for one in members)
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
@@ -286,7 +255,7 @@ class _Family:
                 array = draw[name]
                 world.vectors |= {(of, point): array[point].tolist() for point in np.ndindex(*array.shape[:-1])}
         self._define(world)
-        if self.resting:
+        if self.solved.resting:
             self._put_at_rest(world)
             self._define(world)
         return world if self._bounded(world, draw) else None
@@ -295,10 +264,14 @@ class _Family:
         """Give the vectors of equations their values; whether all equations hold is asked of the finished instance."""
         for _ in range(_PASSES):
             before = dict(world.vectors)
-            for left, value in self.defined.items():
+            for left, value in self.solved.defined.items():
                 for _ in self._values(world, left):
                     entry = left.args[0] in self.sorts
                     world.vectors[world.key(left)] = [world.number(value)] if entry else world.vector(value)
+            for left, (f, step, target) in self.solved.implicit.items():
+                for _ in self._values(world, left):
+                    point = world.functions[world.key(f)].resolvent(world.number(step), world.vector(target))
+                    world.vectors |= {} if point is None else {world.key(left): point}
             if world.vectors == before:
                 return
 
@@ -312,7 +285,7 @@ class _Family:
 
     def _put_at_rest(self, world: World) -> None:
         """Change slopes so that what is said to be at rest is."""
-        for relation, gradient, operator in self.resting:
+        for relation, gradient, operator in self.solved.resting:
             for _ in self._values(world, relation.left):
                 now, weight = world.vector(relation.left), 1
                 if operator is not None:

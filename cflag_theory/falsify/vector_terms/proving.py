@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
-from cflag_theory.claims.engine.terms import Basis, TermError, is_vector, norm2
+from cflag_theory.claims.engine.terms import Basis, Term, TermError, is_vector, norm, norm2
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.facts import Facts, known_of
@@ -128,11 +128,39 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
     name = f"{reading.name} for every {end}"
     for value, word in ((sp.Integer(rounds.first(end)), "first"), (end + 1, "next")):
         asked, uses = rounds.at_round(reading, end, value, f"{name} (hypothesis)")
-        found = _direct(asked, uses, reading.facts)
+        found = _by_factor(asked, reading.goal, end, uses, reading.facts) if value == end + 1 else None
+        found = found or _direct(asked, uses, reading.facts)
         if found is None:
             return None
         parts.append(_renamed(found, word))
     return [Induction(name, end, reading.goal, tuple(parts[0]), tuple(parts[1]))]
+
+
+def _by_factor(
+    asked: Reading, before: Relation, end: sp.Symbol, shown: Sequence[Use], original: Sequence[Fact]
+) -> list[Use | Obligation] | None:
+    """The next round's claim from the one before, where its right side has a factor more: that factor times the left.
+
+    Powers of the number of rounds on the left are left out of what is proved of one round.
+    """
+    ratio, past = sp.powsimp(asked.goal.right / before.right), asked.facts[-1]
+    common = sp.Mul(*(one for one in sp.Mul.make_args(before.left) if one.is_Pow and end in one.exp.free_symbols))
+    if asked.goal.op != "<=" or ratio.atoms(Term) or end in ratio.free_symbols or ratio == common == 1:
+        return None
+    left, right = (sp.powsimp(one / common) for one in (asked.goal.left, ratio * before.left))
+    lemma = replace(
+        asked, goal=at_most(left, right), facts=asked.facts[:-1], name=f"{asked.name}, from one to the next"
+    )
+    steps = _direct(lemma, shown, original)
+    if steps is None:
+        return None
+    known = {fact.name: fact.relation for fact in asked.facts if not fact.relation.slack.atoms(Term)}
+    certificate = find(asked.goal, known | {past.name: past.relation, lemma.name: lemma.goal})
+    if certificate is None:
+        return None
+    facts = _hypotheses(asked)
+    facts.known[lemma.name] = rules.Known(lemma.goal)
+    return [*steps, Obligation(asked.name, asked.goal, facts.used(certificate), certificate)]
 
 
 def _renamed(steps: Sequence[Use | Obligation], word: str) -> list[Use | Obligation]:
@@ -157,6 +185,8 @@ def _direct(
     of_norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if of_norms else None
     direct = squared is None or norm_of(goal.left) is None or norm_of(goal.right) is None
+    if squared is None and (rooted := _by_root(reading, shown, original)) is not None:
+        return rooted
     facts = _hypotheses(reading)
     facts.behind = {fact.name: known_of(fact) for fact in original}
     for use in shown:
@@ -237,6 +267,39 @@ def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | No
         return None
     root = facts.use(rules.square_root("roots", goal.left, goal.right, given=name))
     return None if root is None else slack(root)
+
+
+def _by_root(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -> list[Use | Obligation] | None:
+    """A bound b ||u|| <= c ||v|| from that of the squares, where 0 <= c follows from what is known of numbers."""
+    left, right = norm_of(reading.goal.left), norm_of(reading.goal.right)
+    if reading.goal.op != "<=" or left is None or right is None:
+        return None
+    (b, u), (c, v) = left, right
+    facts = _hypotheses(reading)
+    numbers = [name for name, one in facts.relations().items() if not one.slack.atoms(Term)]
+    signs = {one: f"sign of {one}" for one in (b, c)}
+    for one, name in signs.items():
+        facts.derive(name, at_most(0, one), numbers)
+    name = f"{reading.name}, in squares"
+    lemma = replace(reading, goal=at_most(norm2(b * u), c**2 * norm2(v)), name=name)
+    steps = _direct(lemma, shown, original) if {*signs.values()} <= facts.known.keys() else None
+    if steps is None:
+        return None
+    facts.known[name] = rules.Known(lemma.goal)
+    one, other = norm(sp.expand(b * u)), norm(sp.expand(c * v))
+    facts.derive("squares", at_most(one**2, other**2), [name, *(facts.square_of(w.args[0]) for w in (one, other))])
+    facts.use(rules.square_root("roots", one, other, given="squares"))
+    for c, w in (left, right):
+        facts.use(rules.norm_of_multiple(f"norm of {c * w}", w, c, given=signs[c]))
+    certificate = find(reading.goal, facts.relations()) if "roots" in facts.known else None
+    if certificate is None:
+        return None
+    used = facts.used(certificate)
+    return [
+        *steps,
+        *(facts.steps[one] for one in _needed(facts, list(used))),
+        Obligation(reading.name, reading.goal, used, certificate),
+    ]
 
 
 def _hypotheses(reading: Reading) -> Facts:

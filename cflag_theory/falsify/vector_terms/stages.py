@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, permutations, product
 
 import sympy as sp
 
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.engine.operators import TotalVector
+from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Use
 from cflag_theory.claims.engine.terms import Function, Norm, dot, is_vector, norm, norm2, parts
 from cflag_theory.falsify.vector_terms import rounds
@@ -39,7 +41,8 @@ def functions(reading: Reading, facts: Facts) -> None:
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
-            for w in dict.fromkeys((*reading.bases, *(f.grad(x) for f, at in reading.functions.items() for x in at))):
+            gradients = (f.grad(x) for f, at in reading.functions.items() for x in at)
+            for w in dict.fromkeys((*reading.bases, *gradients, *_means(reading, known.relation))):
                 if (shown := facts.steps.get(name)) is None:
                     facts.use(rules.along(f"{name} along {w}", w, given=name))
                     continue
@@ -47,6 +50,14 @@ def functions(reading: Reading, facts: Facts) -> None:
                 every, once = rounds.along(shown, f"{name} along {w}", w)
                 if facts.use(every, behind=True):
                     facts.use(once)
+
+
+def _means(reading: Reading, equation: Relation) -> Iterator[sp.Expr]:
+    """The means of all vectors of an equation where the claim has that of one."""
+    of = parts(equation.slack)
+    for one in reading.bases:
+        if isinstance(one, TotalVector) and one.body in of:
+            yield from (one.operator(other) for other in of if one.operator.index in other.free_symbols)
 
 
 def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
