@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
 from cflag_theory.claims.engine.definitions import quantified, running
 from cflag_theory.claims.engine.operators import Index, index
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import Function, Named
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, Range
@@ -54,9 +54,9 @@ def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
 
 
 def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
-    turned = {one: one if isinstance(one, Index) else index(_marked(one.name)) for one in sorted(every, key=str)}
-    turned |= _fixed(fact, every)
     one = fact.relation.unfolded
+    taken = {s.name for side in sides(one) for s in side.atoms(sp.Symbol)}
+    turned = {s: s if isinstance(s, Index) else _index(s, taken) for s in sorted(every, key=str)} | _fixed(fact, every)
     relation = Relation(one.left.xreplace(turned), one.op, one.right.xreplace(turned))
     left, right = relation.left, relation.right
     if relation.op == "==" and isinstance(right, Named) and not isinstance(left, Named):
@@ -64,6 +64,14 @@ def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
         relation = Relation(right, "==", left)
     free = relation.left.free_symbols | relation.right.free_symbols
     return replace(fact, relation=relation, forall=tuple(sorted((s for s in free if isinstance(s, Index)), key=str)))
+
+
+def _index(number: sp.Symbol, taken: Collection[str]) -> sp.Expr:
+    """An index in place of a number: it is 0, 1, 2, ..., and a positive number is one more."""
+    name = _marked(number.name)
+    while name in taken:
+        name = _marked(name)
+    return index(name) + int(bool(number.is_positive))
 
 
 def _marked(name: str, by: str = "'") -> str:
