@@ -75,8 +75,8 @@ def test_no_name_and_no_place_ends_in_an_error(right):
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        (lambda: claim(norm2(some(v)), clients(norm2(v))), "stands outside of the expectation"),
-        (lambda: claim(norm2(w - x), norm2(clients(v)), sp.Eq(w, x - some(v))), "stands outside of the expectation"),
+        (lambda: claim(norm2(some(v)), clients(norm2(v))), "stands outside of its expectation"),
+        (lambda: claim(norm2(w - x), norm2(clients(v)), sp.Eq(w, x - some(v))), "stands outside of its expectation"),
         (lambda: claim(E(norm2(some(vector("u", i, index("S_draw"))))), 0), "a member does not depend on"),
         (lambda: claim(0, norm2(function("x", smooth=1).grad(x))), "two things are called x"),
     ],

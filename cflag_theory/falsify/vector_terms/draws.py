@@ -94,7 +94,7 @@ def one_each(drawn: Iterable[Drawn], relations: Iterable[Relation]) -> None:
         if known.setdefault(one.chance, of := (one.over, *one.args[3:])) != of:
             raise TermError(f"two different draws are called {one.chance.args[0].name}: give one of them another name")
         if one.chance.index in free:
-            raise TermError(f"the {one} stands outside of the expectation over {one.chance.args[0].name}: put it inside")
+            raise TermError(f"the {one} stands outside of its expectation: put it inside")
 
 
 def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tuple[int, ...], Any]]:
