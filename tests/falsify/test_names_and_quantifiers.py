@@ -129,3 +129,9 @@ def test_no_fact_is_for_every_real_number(tmp_path, number):
     page.write_text(f"{PAGE}{fact}claim p.x | 1 | b\n    say b <= 0\n    for F\n", encoding="utf-8")
     with pytest.raises(InvalidInput, match="neither an index nor a natural number"):
         of_page(page)
+
+
+def test_a_claim_is_printed_as_it_was_read():
+    """It was called left <= right, whatever it said."""
+    found = decide(claim(norm2(x) * (eta / eta), 2 * norm2(x)), budget=60)
+    assert found.finding.claim == "||x||^2 <= 2*||x||^2"

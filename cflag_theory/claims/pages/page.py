@@ -301,7 +301,7 @@ class Page:
         name, body = text.cut(": ")
         body, source = body.cut(" by ")
         many = body.startswith("for every ")
-        running, body = body.behind("for every").cut(", ") if many else ("", body)
+        running, body = body.behind("for every").cut(", ") if many else (body, body)
         every = tuple(counted(one, words) for one in running.listed(" and ")) if many else ()
         found = relation(body, words)
         sources = tuple(_flat(formulas(source, words)))
