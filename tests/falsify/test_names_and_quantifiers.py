@@ -98,6 +98,9 @@ fact FROM_ONE = one: for every n, a(n) <= b
 fact FROM_NONE = none: for every m, a(m) <= b
 fact BEFORE = before: for every n, a(n) <= a(n - 1)
 fact BOTH = both: for every m and m', a(m) <= c(m')
+fact WITHIN = within: k + 1 <= n
+fact ONE_K = one k: a(k) <= b
+fact EVERY_K = every k: for every k, a(k) <= b
 
 """
 #: True or not, by what a page says and for which facts; None where it is true and need not be proved.
@@ -108,12 +111,16 @@ FOR_EVERY = [
     ("a(0) <= b", "FROM_NONE", True),
     ("a(n) <= a(0)", "BEFORE", True),
     ("a(3) <= c(2)", "BOTH", None),
+    ("min(k, n, a(k)) <= b", "WITHIN; ONE_K", None),
+    ("min(k, n, a(k)) <= b", "ONE_K", False),
+    ("max(k, m, a(k)) <= b", "WITHIN; ONE_K", False),
+    ("a(n) <= b", "WITHIN; EVERY_K", True),
 ]
 
 
 @pytest.mark.parametrize(("said", "given", "true"), FOR_EVERY)
 def test_a_fact_for_every_number_is_one_for_those_of_its_sort(tmp_path, said, given, true):
-    """A positive n became an index 0, 1, 2, ..., and a number the index that stood beside it."""
+    """A positive n became an index 0, 1, 2, ..., and a number the index beside it; k in a range was any k elsewhere."""
     page = tmp_path / "p.page"
     page.write_text(f"{PAGE}claim p.x | 1 | for every\n    say {said}\n    for {given}\n", encoding="utf-8")
     (one,) = of_page(page)
