@@ -33,7 +33,7 @@ def _known(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
     def spoken(but: Fact) -> set[sp.Symbol]:
         return claimed.union(*(fact.relation.free_symbols - every for fact, every in known if fact is not but))
 
-    return [(_some_member(fact, spoken(fact)), every) for fact, every in known]
+    return [(_some_member(fact, spoken(fact) | every), every) for fact, every in known]
 
 
 def fixed(statement: Statement) -> dict[sp.Symbol, sp.Symbol]:
@@ -49,7 +49,7 @@ def _fixed(fact: Fact, every: frozenset[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol
 
 
 def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
-    """What is left of `j + 1 <= K`, the range of an index, if nothing else is about one j: it has a member."""
+    """What is left of `j + 1 <= K`, the range of one j, if nothing else is about it: it has a member."""
     left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
     over = next((one for one in left.free_symbols if left in (one, one + 1)), None)
     if op != "<=" or not isinstance(over, Index) or over in {*spoken, *right.free_symbols}:

@@ -100,6 +100,7 @@ fact BEFORE = before: for every n, a(n) <= a(n - 1)
 fact BOTH = both: for every m and m', a(m) <= c(m')
 fact WITHIN = within: k + 1 <= n
 fact ONE_K = one k: a(k) <= b
+fact SHORT = short: for every k, k + 1 <= n
 fact EVERY_K = every k: for every k, a(k) <= b
 
 """
@@ -115,6 +116,7 @@ FOR_EVERY = [
     ("min(k, n, a(k)) <= b", "ONE_K", False),
     ("max(k, m, a(k)) <= b", "WITHIN; ONE_K", False),
     ("a(n) <= b", "WITHIN; EVERY_K", True),
+    ("a(0) <= b", "SHORT", None),
 ]
 
 
