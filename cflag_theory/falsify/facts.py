@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
 from cflag_theory.claims.engine.definitions import quantified, running
 from cflag_theory.claims.engine.operators import Index, index
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, sides
 from cflag_theory.claims.engine.terms import Function, Named
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, Range
@@ -28,8 +28,12 @@ def facts(statement: Statement) -> tuple[Fact, ...]:
 def _known(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
     """The facts, with the symbols for every value of which they hold."""
     known = [*quantified(statement), *((fact, running(fact)) for fact in _settings(statement))]
-    spoken = statement.relation.free_symbols if statement.relation else set()
-    return [(_some_member(fact, spoken), every) for fact, every in known]
+    claimed = statement.relation.free_symbols if statement.relation else set()
+
+    def spoken(but: Fact) -> set[sp.Symbol]:
+        return claimed.union(*(fact.relation.free_symbols - every for fact, every in known if fact is not but))
+
+    return [(_some_member(fact, spoken(fact) | every), every) for fact, every in known]
 
 
 def fixed(statement: Statement) -> dict[sp.Symbol, sp.Symbol]:
@@ -45,7 +49,7 @@ def _fixed(fact: Fact, every: frozenset[sp.Symbol]) -> dict[sp.Symbol, sp.Symbol
 
 
 def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
-    """What is left of `j + 1 <= K`, the range of an index of which the statement does not speak: it has a member."""
+    """What is left of `j + 1 <= K`, the range of one j, if nothing else is about it: it has a member."""
     left, op, right = fact.relation.left, fact.relation.op, fact.relation.right
     over = next((one for one in left.free_symbols if left in (one, one + 1)), None)
     if op != "<=" or not isinstance(over, Index) or over in {*spoken, *right.free_symbols}:
@@ -54,9 +58,9 @@ def _some_member(fact: Fact, spoken: set[sp.Symbol]) -> Fact:
 
 
 def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
-    turned = {one: one if isinstance(one, Index) else index(_marked(one.name)) for one in sorted(every, key=str)}
-    turned |= _fixed(fact, every)
     one = fact.relation.unfolded
+    taken = {s.name for side in sides(one) for s in side.atoms(sp.Symbol)}
+    turned = {s: s if isinstance(s, Index) else _index(s, taken) for s in sorted(every, key=str)} | _fixed(fact, every)
     relation = Relation(one.left.xreplace(turned), one.op, one.right.xreplace(turned))
     left, right = relation.left, relation.right
     if relation.op == "==" and isinstance(right, Named) and not isinstance(left, Named):
@@ -64,6 +68,14 @@ def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
         relation = Relation(right, "==", left)
     free = relation.left.free_symbols | relation.right.free_symbols
     return replace(fact, relation=relation, forall=tuple(sorted((s for s in free if isinstance(s, Index)), key=str)))
+
+
+def _index(number: sp.Symbol, taken: Collection[str]) -> sp.Expr:
+    """An index in place of a number: it is 0, 1, 2, ..., and a positive number is one more."""
+    name = _marked(number.name)
+    while name in taken:
+        name = _marked(name)
+    return index(name) + int(bool(number.is_positive))
 
 
 def _marked(name: str, by: str = "'") -> str:

@@ -173,7 +173,9 @@ def completed(subject: Claim) -> Claim:
                 found = prove_vectors(read_vectors(stated(where, statement)))
         except (CflagError, TimeUp, TypeError, sp.PolynomialError):
             found = None
-        return statement if found is None else replace(statement, proof=found.statement.proof)
+        # A proof about a number of which facts speak as of an index is none of the statement.
+        proved = statement if found is None else replace(statement, proof=found.statement.proof)
+        return proved if found is not None and examine(proved).accepted else statement
 
     parts = []
     for part in subject.parts:

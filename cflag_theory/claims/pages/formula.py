@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.sorts import Sort
+from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2, vector
 from cflag_theory.claims.pages.syntax import RELATIONS, FormulaError, Node, is_relation, parsed
 from cflag_theory.claims.pages.text import Piece, said
@@ -92,6 +92,14 @@ def relation(text: str, words: Words, given: Callable[[str], sp.Expr] | None = N
 def formula(text: str, words: Words, given: Callable[[str], sp.Expr] | None = None) -> Any:
     """A number, a vector, an operator, a text: whatever the names mean."""
     return _evaluated(text, "formula", words, given)
+
+
+def counted(text: Piece, words: Words) -> sp.Symbol:
+    """What a fact may hold for every value of: an index in its place leaves out none of them."""
+    found = formula(text, words)
+    if not (isinstance(found, sp.Symbol) and sort_of(found).whole):
+        raise text.error(f"{text} is neither an index nor a natural number, and no fact holds for every value of it")
+    return found
 
 
 def formulas(text: str, words: Words) -> list[Any]:

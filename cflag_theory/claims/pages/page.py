@@ -23,6 +23,7 @@ from cflag_theory.claims.engine.terms import DECLARED, function, ln
 from cflag_theory.claims.pages.formula import (
     Vectors,
     Words,
+    counted,
     declared_sort,
     formula,
     formulas,
@@ -299,10 +300,9 @@ class Page:
         """`name: relation -- words`, with `for every i,` before and `by SOURCE` behind the relation."""
         name, body = text.cut(": ")
         body, source = body.cut(" by ")
-        every: tuple[sp.Symbol, ...] = ()
-        if body.startswith("for every "):
-            running, body = body.behind("for every").cut(", ")
-            every = tuple(formula(one, words) for one in running.listed(" and "))
+        many = body.startswith("for every ")
+        running, body = body.behind("for every").cut(", ") if many else (body, body)
+        every = tuple(counted(one, words) for one in running.listed(" and ")) if many else ()
         found = relation(body, words)
         sources = tuple(_flat(formulas(source, words)))
         return Fact(str(name.unquoted), found, shown(line.words, words.told) or f"{in_text(found)}.", every, sources)

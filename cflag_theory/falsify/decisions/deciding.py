@@ -228,7 +228,7 @@ def _both(conjecture: Conjecture, free: Fraction | None, effort: _Effort) -> Dec
         try:
             found = effort.falsify(small, cases, algebra=False)
             unmet = unmet or found.out_of_time
-            return found
+            return replace(found, sides=conjecture.words, written=conjecture.written)
         except NoMeaning as error:
             return nothing_met(conjecture, effort, str(error))
         except NoCase:
@@ -306,6 +306,8 @@ def nothing_met(conjecture: Conjecture, effort: _Effort, why: str) -> Finding:
         status=NOT_BROKEN,
         ranges={name: str(one) for name, one in conjecture.variables.items()},
         given=tuple(one.words for one in conjecture.hypotheses),
+        sides=conjecture.words,
+        written=conjecture.written,
         seed=effort.seed,
         budget=effort.budget,
         not_covered=(f"everything: {why}",),

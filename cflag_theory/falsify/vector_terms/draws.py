@@ -74,6 +74,8 @@ def mean_of(chance: Operator, over: Operator, count: sp.Expr, whole: sp.Expr) ->
         for basis, c in parts(sp.sympify(v)).items():
             if over.index in c.free_symbols:
                 raise TermError(f"{c} in {v} depends on {over.index}: give the product a name of its own")
+            if chance.index in basis.free_symbols:
+                raise TermError(f"{basis} depends on {chance.index}: a member does not depend on which are drawn")
             inside = over.index in basis.free_symbols
             total += c * (Drawn(chance, over, basis, count, whole) if inside else basis)
         return total
@@ -81,12 +83,18 @@ def mean_of(chance: Operator, over: Operator, count: sp.Expr, whole: sp.Expr) ->
     return of
 
 
-def one_each(drawn: Iterable[Drawn]) -> None:
-    """Raise where two different draws have one name: their outcomes would be taken for the same."""
+def one_each(drawn: Iterable[Drawn], relations: Iterable[Relation]) -> None:
+    """Raise where two different draws have one name: their outcomes would be taken for the same.
+
+    Or where no expectation is over what is drawn: it would be for every outcome, of which a reader sees nothing.
+    """
     known: dict[sp.Expr, tuple[sp.Expr, ...]] = {}
+    free = set[sp.Symbol]().union(*(relation.free_symbols for relation in relations))
     for one in drawn:
         if known.setdefault(one.chance, of := (one.over, *one.args[3:])) != of:
             raise TermError(f"two different draws are called {one.chance.args[0].name}: give one of them another name")
+        if one.chance.index in free:
+            raise TermError(f"the {one} stands outside of its expectation: put it inside")
 
 
 def outcomes(drawn: Drawn, weights: Sequence[Any], count: int) -> list[tuple[tuple[int, ...], Any]]:
@@ -186,7 +194,7 @@ def maxima(
         sort = {"nonnegative": True} if one.body.is_nonnegative else {"real": True}
         names[one] = top = sp.Symbol(fresh(f"max_{number}"), **sort)
         over = sum_over(one.bound, one.outside + 1)
-        chosen = sp.Function(f"chosen_{number}", nonnegative=True)(one.bound)
+        chosen = sp.Function(fresh(f"chosen_{number}"), nonnegative=True)(one.bound)
         more.append(_fact(f"members of {top}", one.body, top, "<="))
         signed = [one.body**n for n in (1, 2) if (one.body**n).is_nonnegative]
         more += [_fact(f"a part of {what} for {top}", chosen * what, what, "<=") for what in signed]

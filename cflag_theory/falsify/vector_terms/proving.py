@@ -43,16 +43,18 @@ def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None, as of what the examiner cannot read."""
     if any(map(door.fault, sides(*reading.relations))):
         return None
-    one, back = rounds.of_one(reading)
+    # A claim may be called as a hypothesis or a step is.
+    named = replace(reading, name=f"the claim {reading.name!r}")
+    one, back = rounds.of_one(named)
     # What holds at every round is enough for most claims about every round.
-    if back and (direct := _direct(reading)) is not None:
+    if back and (direct := _direct(named)) is not None:
         return _statement(reading, direct)
     steps = _steps(one)
     if steps is None:
         return None
     if back:
-        last, name = steps[-1], f"{reading.name} at one"
-        steps = [*steps[:-1], replace(last, name=name), rules.at(reading.name, *back, given=name)]
+        last, name = steps[-1], f"{named.name} at one"
+        steps = [*steps[:-1], replace(last, name=name), rules.at(named.name, *back, given=name)]
     return _statement(reading, steps)
 
 
@@ -119,7 +121,8 @@ def _by_induction(reading: Reading, end: sp.Symbol) -> Sequence[Step] | None:
             facts = tuple(fact for fact in reading.facts if end not in fact.relation.free_symbols)
             wider = replace(reading, goal=reading.goal.xreplace({end: count}), facts=facts)
             none = wider.goal.subs({count: sp.S.Zero})
-            steps = None if none.slack.has(sp.zoo, sp.nan) else _by_induction(wider, count)
+            strange = none.slack.has(sp.zoo, sp.nan) or any(map(door.fault, sides(wider.goal)))
+            steps = None if strange else _by_induction(wider, count)
         except TermError:
             steps = None
         if steps is not None:

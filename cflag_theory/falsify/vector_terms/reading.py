@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement
+from keyword import iskeyword
 from typing import Any
 
 import sympy as sp
@@ -142,7 +143,8 @@ class Reading:
 
     def fresh(self, name: str) -> str:
         """A name that no number of the claim has: this one, or its first word with primes."""
-        taken = {one.name for one in self.atoms(sp.Symbol)}
+        taken = {one.name for one in (*self.atoms(sp.Symbol), *self.symbols)}
+        taken |= {str(one.func) for one in self.atoms(AppliedUndef)}
         word, *others = name.split(" ")
         while " ".join([word, *others]) in taken:
             word += "'"
@@ -187,8 +189,7 @@ class Reading:
         declared = {s for f in self.functions for one in f.properties.constants for s in one.free_symbols}
         powers = [p for p in self.atoms(sp.Pow) if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2]
         roots = {p.base for p in powers if p.base.is_positive and not p.base.is_integer} - declared
-        named = {f"root_{s}": s for s in sorted(roots, key=str)}.items()
-        squares = {s: sp.Symbol(r, positive=True) ** 2 for r, s in named if r not in map(str, self.atoms(sp.Symbol))}
+        squares = {s: sp.Symbol(self.fresh(f"root_{s}"), positive=True) ** 2 for s in sorted(roots, key=str)}
         rest = self._complements(declared)
         read = self
         for change in (*({s: value} for s, value in equal_numbers(self.facts).items()), squares, rest):
@@ -236,7 +237,7 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     read = read.put(
         own_names(read.atoms(sp.Symbol, AppliedUndef), but={*conjecture.frees, *map(str, conjecture.exists)})
     )
-    one_each(read.atoms(Drawn))
+    one_each(read.atoms(Drawn), read.relations)
     # Of what a hint alone speaks nothing is known, not even that it is not 0.
     every, met = (one.assumed for one in (read, replace(read, hints=())))
     if unmet := sorted(map(str, every - met)):
@@ -357,7 +358,7 @@ def families(reading: Reading) -> dict[str, list[sp.Basic]]:
         for one in (s for i in term.args[1:] for s in i.free_symbols if not (isinstance(s, Index) or s.is_integer)):
             raise InvalidInput(f"{reading.name}: the index {one} of {term} is not an integer: declare it integer=True")
         members = found.setdefault(word(term), [])
-        if members and members[0].args[0] != term.args[0]:
+        if members and (members[0].func, members[0].args[0]) != (term.func, term.args[0]):
             raise InvalidInput(f"{reading.name}: two things are called {word(term)}: give one of them another name")
         members.append(term)
     return found
@@ -371,4 +372,4 @@ def places(members: list[sp.Basic]) -> list[list[sp.Expr]]:
 def word(term: sp.Basic) -> str:
     """The name of a number, a vector, a function or a mean, as a variable's."""
     name = bare(term.name if term.is_Symbol else term.args[0].name)
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name) + "_" * iskeyword(name)
