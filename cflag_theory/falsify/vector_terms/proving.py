@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.finder import find
 from cflag_theory.claims.engine.operators import Index, Operator, Total
 from cflag_theory.claims.engine.relation import Relation, at_most, sides
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
-from cflag_theory.claims.engine.terms import Basis, Term, TermError, is_vector, norm, norm2
+from cflag_theory.claims.engine.terms import Basis, Norm, Term, TermError, is_vector, norm, norm2
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms import rounds
 from cflag_theory.falsify.vector_terms.facts import Facts, known_of
@@ -183,13 +183,12 @@ def _direct(
     reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()
 ) -> list[Use | Obligation] | None:
     """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
+    if (rooted := _by_root(reading, shown, original)) is not None:
+        return rooted
     goal = reading.goal
-    # A bound between norms is proved between their squares.
+    # A bound of norms is proved of their squares.
     of_norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if of_norms else None
-    direct = squared is None or norm_of(goal.left) is None or norm_of(goal.right) is None
-    if squared is None and (rooted := _by_root(reading, shown, original)) is not None:
-        return rooted
     facts = _hypotheses(reading)
     facts.behind = {fact.name: known_of(fact) for fact in original}
     for use in shown:
@@ -206,10 +205,10 @@ def _direct(
             facts.prove(hint)
         if len(facts.known) == before and stage is not functions:
             continue
-        found = facts.certificate(goal) if direct else None
+        found = facts.certificate(goal)
         if found is None and squared is not None and stage is not functions:
             found = _by_squares(facts, goal, squared)
-        if found is None and direct and (reading.norms or not facts.refused):
+        if found is None and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
             used = tuple(
@@ -253,17 +252,8 @@ def _by_squares(facts: Facts, goal: Relation, squared: Relation) -> sp.Expr | No
     for name, known in facts.known.items():
         if known.relation == goal:
             return slack(name)
-    left, right = norm_of(goal.left), norm_of(goal.right)
     name = "squares"
-    if left is not None and right is not None:
-        # Between two norms, squares of vectors are enough.
-        (b, u), (c, v) = left, right
-        plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
-        if (certificate := facts.certificate(plain)) is not None:
-            facts.known["squared norms"] = rules.Known(plain)
-            facts.steps["squared norms"] = Obligation("squared norms", plain, facts.used(certificate), certificate)
-            facts.derive(name, squared, ["squared norms", facts.square_of(u), facts.square_of(v)])
-    elif (certificate := find(squared, facts.relations())) is not None:
+    if (certificate := find(squared, facts.relations())) is not None:
         facts.known[name] = rules.Known(squared)
         facts.steps[name] = Obligation(name, squared, facts.used(certificate), certificate)
     if name not in facts.known:
@@ -290,7 +280,8 @@ def _by_root(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -
         return None
     facts.known[name] = rules.Known(lemma.goal)
     one, other = norm(sp.expand(b * u)), norm(sp.expand(c * v))
-    facts.derive("squares", at_most(one**2, other**2), [name, *(facts.square_of(w.args[0]) for w in (one, other))])
+    squares = [facts.square_of(w) for w in sorted({n.args[0] for n in (one * other).atoms(Norm)}, key=str)]
+    facts.derive("squares", at_most(one**2, other**2), [name, *squares])
     facts.use(rules.square_root("roots", one, other, given="squares"))
     for c, w in (left, right):
         facts.use(rules.norm_of_multiple(f"norm of {c * w}", w, c, given=signs[c]))
