@@ -19,8 +19,8 @@ Measured: TypeAlias = Any
 Lined: TypeAlias = Any
 Written: TypeAlias = Any
 
-#: Lines whose sums are taken together.
-GROUP = 8
+#: Lanes of a group at most, and lines whose sums are taken together.
+GROUP, HALF = 8, 4
 #: What the compiler may do where sums keep their order, in generated and in plain loops alike: a product may be fused
 #: with the sum that it goes into, and the sign of zero means nothing.
 FLAGS = ("contract", "nsz")

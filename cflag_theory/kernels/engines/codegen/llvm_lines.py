@@ -18,7 +18,8 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
-from cflag_theory.kernels.engines.codegen.kinds import FLAGS, GROUP, Formula, formula_of
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS, HALF, Formula, formula_of
 from cflag_theory.kernels.engines.cpu.layout import LINE
 
 #: Lines with a partial sum each.
@@ -170,6 +171,17 @@ def prefetch(builder: Any, place: Any) -> None:
     builder.call(wanted, [builder.bitcast(place, byte), small(0), small(3), small(1)])
 
 
+def _ask_for(context: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+        prefetch(builder, pointer(context, builder, array, arguments[0], (arguments[1],)))
+
+    return signature(types.void, array, types.intp), generate
+
+
+#: (array, place): ask for array[place].
+ask_for = named(_ask_for, ("array", "place"))
+
+
 def sweep(body: Callable[..., Any]) -> Any:
     """Compile a formula into a loop over vectors, as `vector_loops` says."""
     formula = formula_of(body)
@@ -246,18 +258,30 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
     return builder.extract_element(folded(builder, [total]), ir.IntType(32)(0))
 
 
-def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
-    dtype = lines.dtype
+def folded_slopes(kind: int) -> Any:
+    """Compile (lines, first, starts, out): out[g] = phi'(starts[g, 0] + the sum of lines[g]), HALF times from `first` on.
 
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index = context.get_value_type(types.intp)
-        line = line_of(context, dtype)
-        starts = [pointer(context, builder, lines, arguments[0], (index(k), index(0))) for k in range(GROUP)]
-        found = [load(builder, line_at(builder, start, index(0), line)) for start in starts]
-        store_sums(builder, found, pointer(context, builder, sums, arguments[1], (index(0),)))
+    What is written number by number and read as a vector at once is waited for: starts lie apart for that reason.
+    """
 
-    return signature(types.void, lines, sums), generate
+    def fold(context: Any, lines: Any, first: Any, starts: Any, out: Any) -> Any:
+        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+            index, size = context.get_value_type(types.intp), lanes(lines.dtype)
+            given, first, begun, to = arguments
+            places = [index(k * size) for k in range(HALF)]
+            start = pointer(context, builder, lines, given, (first, index(0)))
+            line = line_of(context, lines.dtype)
+            total = folded(builder, [load(builder, line_at(builder, start, place, line)) for place in places])
+            apart, more = pointer(context, builder, starts, begun, (first, index(0))), ir.Constant(total.type, ir.Undefined)
+            for k, place in enumerate(places):
+                more = builder.insert_element(more, builder.load(builder.gep(apart, [place])), ir.IntType(32)(k))
+            met = formulas.slope(kind, Vector(builder, total) + Vector(builder, more)).value
+            store(builder, met, builder.bitcast(pointer(context, builder, out, to, (first,)), met.type.as_pointer()))
+
+        return signature(types.void, lines, types.intp, starts, out), generate
+
+    return named(fold, ("lines", "first", "starts", "out"))
 
 
-#: (lines, sums): the sums of the first GROUP lines.
-fold_lines = named(_fold_lines, ("lines", "sums"))
+#: The same without a slope.
+fold_lines = folded_slopes(formulas.QUADRATIC)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import in_order, inner
-from cflag_theory.kernels.engines.codegen.kinds import GROUP, Formula, formula_of
+from cflag_theory.kernels.engines.codegen.kinds import HALF, Formula, formula_of
 
 
 def loop_text(formula: Formula) -> str:
@@ -46,8 +47,23 @@ def sweep(body: Callable[..., Any]) -> Any:
     return in_order(loop) if formula.returned == "Written" else inner(loop)
 
 
+_slope = in_order(formulas.slope)
+
+
+def folded_slopes(kind: int) -> Any:
+    """(lines, first, starts, out): out[g] = phi'(starts[g, 0] + lines[g, 0]), where a line's sum stands, HALF times."""
+
+    @in_order
+    def fold(lines: Any, first: int, starts: Any, out: Any) -> None:
+        for g in range(first, first + HALF):
+            out[g] = _slope(kind, lines[g, 0] + starts[g, 0])
+
+    return fold
+
+
+fold_lines = folded_slopes(formulas.QUADRATIC)
+
+
 @inner
-def fold_lines(lines: Any, sums: Any) -> None:
-    """The sums of the first GROUP lines, which stand in their first places already."""
-    for k in range(GROUP):
-        sums[k] = lines[k, 0]
+def ask_for(array: Any, place: int) -> None:
+    """Nothing: plain loops do not ask beforehand."""

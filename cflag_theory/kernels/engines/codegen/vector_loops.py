@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from cflag_theory.kernels.engines.codegen.kinds import (
     GROUP,
+    HALF,
     Later,
     Lined,
     Measured,
@@ -26,13 +27,13 @@ from cflag_theory.kernels.engines.codegen.kinds import (
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
 if REASON:
-    from cflag_theory.kernels.engines.codegen.plain_loops import fold_lines, sweep
+    from cflag_theory.kernels.engines.codegen.plain_loops import ask_for, fold_lines, folded_slopes, sweep
 else:
-    from cflag_theory.kernels.engines.codegen.llvm_lines import fold_lines, sweep
+    from cflag_theory.kernels.engines.codegen.llvm_lines import ask_for, fold_lines, folded_slopes, sweep
 
 __all__ = [
-    "GROUP", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple", "copy",
-    "fold_lines", "scale", "subtract", "sweep",
+    "GROUP", "HALF", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple", "ask_for", "copy",
+    "fold_lines", "folded_slopes", "scale", "subtract", "sweep",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import (
+    HALF,
     Later,
     Lined,
     Number,
@@ -24,8 +25,10 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Write,
     Written,
     add_multiple,
+    ask_for,
     copy,
     fold_lines,
+    folded_slopes,
     sweep,
 )
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
@@ -35,6 +38,7 @@ from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, f
 from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
+cauchy_slopes, geman_mcclure_slopes = folded_slopes(CAUCHY), folded_slopes(GEMAN_MCCLURE)
 
 
 class Lanes(NamedTuple):
@@ -55,9 +59,12 @@ class Lanes(NamedTuple):
     #: (lanes,): Of the component of the next step.
     z: Array
     row: Ints
-    #: (lanes,), (lanes, numbers of a line), (lanes,): phi' there; sums of the next z that are not summed up; ||D||^2.
+    #: (lanes,), (lanes, numbers of a line), (lanes, numbers of a line), (lanes,): phi' there; sums of the next z that are
+    #: not summed up, and in the first column what they start from; ||D||^2.
     slopes_met: Array
     lines: Array
+    starts: Array
+    nothing: Array
     squares: Array
     #: (lanes,): Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
     client: Ints
@@ -182,123 +189,94 @@ def _square_line(vector: Read) -> Lined:
 
 
 @inner
-def _measure_drifts(lanes: int, w: Lanes) -> None:
-    """The largest ||D||^2 so far; on w.lines between two uses."""
-    for g in range(lanes):
+def _measure_drifts(first: Any, end: Any, w: Lanes) -> None:
+    """The largest ||D||^2 so far of the lanes from first to end; on w.lines between two uses."""
+    for g in range(first, end):
         _square_line(w.D, g, w.lines, g)
-    fold_lines(w.lines, w.squares)
-    for g in range(lanes):
+    fold_lines(w.lines, first, w.nothing, w.squares)
+    for g in range(first, end):
         w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
 
 
-@inner
-def _lane_slopes(potential: int, lanes: int, z: Array, slopes: Array) -> None:
-    """phi'(z) of the lanes; for one potential a loop, so that it vectorises."""
-    if potential == CAUCHY:
-        for g in range(lanes):
-            slopes[g] = formulas.slope(CAUCHY, z[g])
-    elif potential == GEMAN_MCCLURE:
-        for g in range(lanes):
-            slopes[g] = formulas.slope(GEMAN_MCCLURE, z[g])
-    else:
-        for g in range(lanes):
-            slopes[g] = formulas.slope(potential, z[g])
-
-
 @apart
-def delayed_steps(
-    n: Numbers,
-    s: Padded,
-    lanes: int,
-    R: int,
-    keep: float,
-    beta: float,
-    orders: Ints,
-    Z: Array,
-    S: Array,
+def single_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
     w: Lanes,
-) -> None:
-    """All steps of a group of lanes with delayed gradients and one row a component.
+) -> None:  # fmt: skip
+    """All steps of a group of lanes with one row a component: with delayed gradients, or with that of the component.
 
     Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
     """
     # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
-    rows, weights = s.current.rows, s.current.shares if n.summed else s.current.weights
-    D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
-    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    rows, weights, shifts = s.current.rows, s.current.shares if n.summed else s.current.weights, s.current.shifts
+    D, V, z, row, base, replica, components = w.D, w.V, w.z, w.row, w.base, w.replica, w.components
+    estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
     # Numba tests signed indices for counting from the end, and unsigned ones it does not.
-    E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
-    drawn, stride, shifts, summed = w.drawn, np.uint64(R), s.current.shifts, n.summed
+    E, bits, drift, errors, drawn, stride = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors, w.drawn, np.uint64(R)
+    delayed, zero = n.estimator == DELAYED, X.dtype.type(0)
+    known, begin = delayed and not n.summed, 1 if delayed else 0
+    # Slopes of float32 were rounded from float64 in replicas alone, and still are.
+    fit, split, turns = z.itemsize == 8 or n.bits > 0, np.uint64(min(lanes, HALF)), 2 * (E - begin)
     for lane in range(lanes):
-        if errors:
+        if delayed and errors:
             note(0, lane, D, estimate, path, estimates)
             _move(V, lane, D, lane, keep, beta)
-        if E > 1:
-            q = orders[drawn[lane] + stride]
-            row[lane] = q
+        if E == begin:
+            continue
+        g = np.uint64(lane)
+        q = orders[drawn[g] + np.uint64(begin) * stride]
+        row[g] = q
+        starts[g, 0] = Z[base[g] + (q << bits)] if known else -shifts[q]
+        if delayed:
             _meet_line(rows, q, D, lane, lines, lane)
-    for k in range(1, E):
+        else:
+            _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
+    # One half of the lanes waits for its slopes while the other half moves.
+    for turn in range(-1, turns):
+        first, end = (np.uint64(0), split) if turn & 1 else (split, np.uint64(lanes))
+        if turn + 1 < turns:
+            if fit and n.potential == CAUCHY:
+                cauchy_slopes(lines, first, starts, slopes)
+            elif fit and n.potential == GEMAN_MCCLURE:
+                geman_mcclure_slopes(lines, first, starts, slopes)
+            else:
+                fold_lines(lines, first, starts, z)
+                for g in range(first, end):
+                    slopes[g] = formulas.slope(n.potential, z[g])
+            if drift and (delayed or turn > 0):
+                _measure_drifts(first, end, w)
+        if turn < 0:
+            continue
+        first, end = (split, np.uint64(lanes)) if turn & 1 else (np.uint64(0), split)
+        k = begin + (turn >> 1)
         # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        fold_lines(lines, z)
-        for lane in range(lanes):
-            g = np.uint64(lane)
-            z[g] += -shifts[row[g]] if summed else Z[base[g] + (row[g] << bits)]
-        _lane_slopes(n.potential, lanes, z, slopes)
-        if drift:
-            _measure_drifts(lanes, w)
-        for lane in range(lanes):
-            g = np.uint64(lane)
+        for g in range(first, end):
             q = row[g]
-            at = base[g] + (q << bits)
             new = weights[q] * slopes[g]
-            change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+            following = orders[drawn[g] + following_at]
+            later = orders[drawn[g] + later_at]
+            row[g] = following
+            if not delayed:
+                if errors:
+                    for c in range(estimate.shape[1]):
+                        estimate[g, c] = zero
+                    add_multiple(rows, q, estimate, g, new)
+                    note(k, g, D, estimate, path, estimates)
+                starts[g, 0] = -shifts[following]
+                _descend(
+                    rows, q, rows, following, rows, later, X, replica[g], V, g, D, g, new, keep, beta, lines, g
+                )  # fmt: skip
+                continue
+            at = base[g] + (q << bits)
+            change = (new - S[at]) * components[g] if bits > 0 else formulas.refreshed_mean(0.0, new, S[at], components[g])
             S[at] = new
             if errors:
                 add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
-            following = orders[drawn[g] + following_at]
-            later = orders[drawn[g] + later_at]
-            row[g] = following
+            ask_for(S, base[g] + (later << bits))
+            starts[g, 0] = Z[base[g] + (following << bits)] if known else -shifts[following]
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
-
-
-@apart
-def stochastic_steps(
-    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
-) -> None:
-    """The same with the gradient of the drawn component alone."""
-    rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
-    D, V, z, row, replica = w.D, w.V, w.z, w.row, w.replica
-    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
-    E, drift, errors, zero = n.local_steps, n.measures_drift, n.exact_errors, X.dtype.type(0)
-    drawn, stride = w.drawn, np.uint64(R)
-    for lane in range(lanes):
-        q = orders[drawn[lane]]
-        row[lane] = q
-        _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
-    for k in range(E):
-        # After the last step the product is taken with the last row again, and is not used.
-        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        fold_lines(lines, z)
-        for lane in range(lanes):
-            z[lane] -= shifts[row[lane]]
-        _lane_slopes(n.potential, lanes, z, slopes)
-        if drift and k > 0:
-            _measure_drifts(lanes, w)
-        for lane in range(lanes):
-            g = np.uint64(lane)
-            q, r = row[g], replica[g]
-            factor = weights[q] * slopes[g]
-            if errors:
-                for c in range(estimate.shape[1]):
-                    estimate[g, c] = zero
-                add_multiple(rows, q, estimate, g, factor)
-                note(k, g, D, estimate, path, estimates)
-            following = orders[drawn[g] + following_at]
-            later = orders[drawn[g] + later_at]
-            row[g] = following
-            _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 
 @apart
@@ -328,7 +306,9 @@ def general_steps(
                 if delayed:
                     at = base[g] + (np.uint64(q) << bits)
                     new = weights[q] * formulas.slope(n.potential, Z[at] + _meet(rows, q, D, g))
-                    change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+                    change = (
+                        (new - S[at]) * components[g] if n.bits > 0 else formulas.refreshed_mean(0.0, new, S[at], components[g])
+                    )
                     S[at] = new
                 else:
                     z = _meet(rows, q, X, r) + _meet(rows, q, D, g) - shifts[q]
