@@ -129,12 +129,6 @@ def folded(builder: Any, vectors: Sequence[Any]) -> Any:
     return one
 
 
-def store_sums(builder: Any, vectors: Sequence[Any], to: Any) -> None:
-    """Write the sum of each of these lines, one after another."""
-    total = folded(builder, vectors)
-    store(builder, total, builder.bitcast(to, total.type.as_pointer()))
-
-
 def _neighbours(builder: Any, a: Any, b: Any, count: int) -> Any:
     """The sums of neighbours among the first `count` numbers of a and b."""
     even, odd = (_shuffled(builder, a, b, range(first, count, 2)) for first in (0, 1))
