@@ -231,27 +231,30 @@ def single_steps(
             _meet_line(rows, q, D, lane, lines, lane)
         else:
             _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
-    # One half of the lanes waits for its slopes while the other half moves.
+    # One half of the lanes waits for its slopes while the other half moves, and asks for them amid the moves: what they
+    # are made of is known by then, and they by the end.
     for turn in range(-1, turns):
-        first, end = (np.uint64(0), split) if turn & 1 else (split, np.uint64(lanes))
-        if turn + 1 < turns:
-            if fit and n.potential == CAUCHY:
-                cauchy_slopes(lines, first, starts, slopes)
-            elif fit and n.potential == GEMAN_MCCLURE:
-                geman_mcclure_slopes(lines, first, starts, slopes)
-            else:
-                fold_lines(lines, first, starts, z)
-                for g in range(first, end):
-                    slopes[g] = formulas.slope(n.potential, z[g])
-            if drift and (delayed or turn > 0):
-                _measure_drifts(first, end, w)
-        if turn < 0:
-            continue
-        first, end = (split, np.uint64(lanes)) if turn & 1 else (np.uint64(0), split)
+        odd = turn & 1 != 0 and turn > 0
         k = begin + (turn >> 1)
+        first, end = (split, np.uint64(lanes)) if odd else (np.uint64(0), split if turn >= 0 else np.uint64(0))
         # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        for g in range(first, end):
+        middle = min(first + np.uint64(2), end)
+        for g in range(first, end + np.uint64(1)):
+            if g == middle and turn + 1 < turns:
+                some, all = (np.uint64(0), split) if odd or turn < 0 else (split, np.uint64(lanes))
+                if fit and n.potential == CAUCHY:
+                    cauchy_slopes(lines, some, starts, slopes)
+                elif fit and n.potential == GEMAN_MCCLURE:
+                    geman_mcclure_slopes(lines, some, starts, slopes)
+                else:
+                    fold_lines(lines, some, starts, z)
+                    for h in range(some, all):
+                        slopes[h] = formulas.slope(n.potential, z[h])
+                if drift and (delayed or turn > 0):
+                    _measure_drifts(some, all, w)
+            if g == end:
+                break
             q = row[g]
             new = weights[q] * slopes[g]
             following = orders[drawn[g] + following_at]
