@@ -19,7 +19,7 @@ from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines.codegen.kinds import FLAGS, HALF, Formula, formula_of
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS, GROUP, LINES, Formula, formula_of
 from cflag_theory.kernels.engines.cpu.layout import LINE
 
 #: Lines with a partial sum each.
@@ -210,10 +210,10 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
     }
     numbers = {name: splat(builder, values[name], line) for name, kind in kinds.items() if kind == "Number"}
     width = width_of(context, builder, arguments[vectors[0]], values[vectors[0]])
-    summed = returned in ("Summed", "Measured", "Lined")
+    summed, partial = returned != "Written", 1 if returned == "Chained" else PARTIAL
     doubles = ir.VectorType(ir.DoubleType(), size)
     kind = doubles if returned == "Measured" else line
-    sums = [accumulator(builder, kind) for _ in range(PARTIAL if summed else 0)]
+    sums = [accumulator(builder, kind) for _ in range(partial if summed else 0)]
 
     def one(offset: Any, place: Any = None) -> None:
         at = {name: line_at(builder, start[name], offset, line) for name in vectors}
@@ -236,16 +236,20 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
         with cgutils.for_range_slice(builder, index(0), width, index(size), index) as (offset, _):
             one(offset)
         return context.get_dummy_value()
-    step = index(PARTIAL * size)
-    whole = builder.mul(builder.sdiv(width, step), step)
-    with cgutils.for_range_slice(builder, index(0), whole, step, index) as (offset, _):
-        for k in range(PARTIAL):
-            one(builder.add(offset, index(k * size)), sums[k])
+    whole = index(0)
+    if partial > 1:
+        step = index(partial * size)
+        whole = builder.mul(builder.sdiv(width, step), step)
+        with cgutils.for_range_slice(builder, index(0), whole, step, index) as (offset, _):
+            for k in range(partial):
+                one(builder.add(offset, index(k * size)), sums[k])
     with cgutils.for_range_slice(builder, whole, width, index(size), index) as (offset, _):
         one(offset, sums[0])
-    a, b, c, e = (builder.load(place) for place in sums)
-    total = builder.fadd(builder.fadd(a, b, flags=FLAGS), builder.fadd(c, e, flags=FLAGS), flags=FLAGS)
-    if returned == "Lined":
+    totals = [builder.load(place) for place in sums]
+    while len(totals) > 1:
+        totals = [builder.fadd(a, b, flags=FLAGS) for a, b in zip(totals[::2], totals[1::2], strict=True)]
+    (total,) = totals
+    if returned in LINES:
         to = pointer(context, builder, arguments["lines"], values["lines"], (values["lines_row"], index(0)))
         store(builder, total, line_at(builder, to, index(0), line))
         return context.get_dummy_value()
@@ -253,28 +257,29 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
 
 
 def folded_slopes(kind: int) -> Any:
-    """Compile (lines, first, starts, out): out[g] = phi'(starts[g, 0] + the sum of lines[g]), HALF times from `first` on.
+    """Compile (lines, starts, out): out[g] = phi'(starts[g, 0] + the sum of lines[g]) for the first GROUP lines.
 
     What is written number by number and read as a vector at once is waited for: starts lie apart for that reason.
     """
 
-    def fold(context: Any, lines: Any, first: Any, starts: Any, out: Any) -> Any:
+    def fold(context: Any, lines: Any, starts: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, size = context.get_value_type(types.intp), lanes(lines.dtype)
-            given, first, begun, to = arguments
-            places = [index(k * size) for k in range(HALF)]
-            start = pointer(context, builder, lines, given, (first, index(0)))
-            line = line_of(context, lines.dtype)
-            total = folded(builder, [load(builder, line_at(builder, start, place, line)) for place in places])
-            apart, more = pointer(context, builder, starts, begun, (first, index(0))), ir.Constant(total.type, ir.Undefined)
-            for k, place in enumerate(places):
-                more = builder.insert_element(more, builder.load(builder.gep(apart, [place])), ir.IntType(32)(k))
-            met = formulas.slope(kind, Vector(builder, total) + Vector(builder, more)).value
-            store(builder, met, builder.bitcast(pointer(context, builder, out, to, (first,)), met.type.as_pointer()))
+            index, line = context.get_value_type(types.intp), line_of(context, lines.dtype)
+            found, given = (
+                [pointer(context, builder, kind_of, array, (index(g), index(0))) for g in range(GROUP)]
+                for kind_of, array in zip((lines, starts), arguments[:2], strict=True)
+            )
+            total = folded(builder, [load(builder, line_at(builder, place, index(0), line)) for place in found])
+            apart = ir.Constant(total.type, ir.Undefined)
+            for g, place in enumerate(given):
+                apart = builder.insert_element(apart, builder.load(place), ir.IntType(32)(g))
+            met = formulas.slope(kind, Vector(builder, total) + Vector(builder, apart)).value
+            to = pointer(context, builder, out, arguments[2], (index(0),))
+            store(builder, met, builder.bitcast(to, met.type.as_pointer()))
 
-        return signature(types.void, lines, types.intp, starts, out), generate
+        return signature(types.void, lines, starts, out), generate
 
-    return named(fold, ("lines", "first", "starts", "out"))
+    return named(fold, ("lines", "starts", "out"))
 
 
 #: The same without a slope.

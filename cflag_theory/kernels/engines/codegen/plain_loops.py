@@ -10,7 +10,7 @@ from typing import Any
 
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import in_order, inner
-from cflag_theory.kernels.engines.codegen.kinds import HALF, Formula, formula_of
+from cflag_theory.kernels.engines.codegen.kinds import GROUP, LINES, Formula, formula_of
 
 
 def loop_text(formula: Formula) -> str:
@@ -29,7 +29,7 @@ def loop_text(formula: Formula) -> str:
     lines += [f"        {name}[{name}_row, column] = new_{name}" for name in formula.written]
     if summed:
         lines += ["        total += number(term)"]
-    if formula.returned == "Lined":
+    if formula.returned in LINES:
         lines += ["    lines[lines_row, 0] = total"]
     elif summed:
         lines += ["    return total"]
@@ -51,11 +51,11 @@ _slope = in_order(formulas.slope)
 
 
 def folded_slopes(kind: int) -> Any:
-    """(lines, first, starts, out): out[g] = phi'(starts[g, 0] + lines[g, 0]), where a line's sum stands, HALF times."""
+    """(lines, starts, out): out[g] = phi'(starts[g, 0] + lines[g, 0]), where a line's sum stands, GROUP times."""
 
     @in_order
-    def fold(lines: Any, first: int, starts: Any, out: Any) -> None:
-        for g in range(first, first + HALF):
+    def fold(lines: Any, starts: Any, out: Any) -> None:
+        for g in range(GROUP):
             out[g] = _slope(kind, lines[g, 0] + starts[g, 0])
 
     return fold

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from cflag_theory.kernels.engines.codegen.kinds import (
     GROUP,
-    HALF,
+    Chained,
     Later,
     Lined,
     Measured,
@@ -32,7 +32,7 @@ else:
     from cflag_theory.kernels.engines.codegen.llvm_lines import ask_for, fold_lines, folded_slopes, sweep
 
 __all__ = [
-    "GROUP", "HALF", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple", "ask_for", "copy",
+    "GROUP", "Chained", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple", "ask_for", "copy",
     "fold_lines", "folded_slopes", "scale", "subtract", "sweep",
 ]  # fmt: skip
 

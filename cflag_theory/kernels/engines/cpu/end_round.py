@@ -20,10 +20,12 @@ from cflag_theory.kernels.engines.cpu.coordinate_steps import elementwise_steps
 from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import (
     Lanes,
+    delayed_steps,
     full_steps,
     general_steps,
+    joint_steps,
     measure_errors,
-    single_steps,
+    stochastic_steps,
 )
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
 from cflag_theory.kernels.engines.cpu.workspace import Workspace
@@ -47,8 +49,9 @@ def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
 
 @sweep
 def _start_along(grad_g: Read, x: Read, V: Write, D: Write, beta: Number) -> Written:
-    """V = grad_g, and where a step along it leads from x."""
-    return grad_g, x - beta * grad_g
+    """V = beta grad_g, and where a step along it leads from x."""
+    step = beta * grad_g
+    return step, x - step
 
 
 @sweep
@@ -70,10 +73,10 @@ def _open_lanes(
         i, r = (first + g) // R, (first + g) % R
         lanes.client[g], lanes.replica[g], lanes.base[g] = i, r, place(r, 0, height, n.bits)
         lanes.drawn[g] = i * steps * R + r
-        lanes.components[g] = start[i + 1] - start[i] if n.bits == 0 else 1.0 / (start[i + 1] - start[i])
+        lanes.components[g] = start[i + 1] - start[i]
         if n.summed:
             # Differences are in shares, p_i times those of a mean; where p_i is zero, so are they.
-            lanes.components[g] = 1.0 / s.p[i] if s.p[i] > 0 else 1.0
+            lanes.components[g] = s.p[i] if s.p[i] > 0 else 1.0
             _start_along(grad_g, r, X, r, V, g, D, g, n.beta)
             continue
         if fused and n.correction == TRACKING and not n.exact_errors:
@@ -189,8 +192,12 @@ def local_work(n: Numbers, s: Padded, R: int, group: int, stamp: int, w: Workspa
             stamp += count * n.local_steps
         elif not s.single:
             general_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
+        elif fused and n.bits > 0:
+            joint_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
+        elif fused:
+            delayed_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
         else:
-            single_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
+            stochastic_steps(n, s, count, R, keep, beta, w.orders, w.X, lanes)
         if n.exact_errors and n.estimator != FULL:
             measure_errors(n, s, first // R, first % R, w.X, w.panels, lanes)
         _close_lanes(n, s.p, count, w, lanes)

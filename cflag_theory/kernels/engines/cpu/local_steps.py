@@ -16,7 +16,7 @@ import numpy as np
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import (
-    HALF,
+    Chained,
     Later,
     Lined,
     Number,
@@ -29,6 +29,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     copy,
     fold_lines,
     folded_slopes,
+    scale,
     sweep,
 )
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
@@ -72,6 +73,8 @@ class Lanes(NamedTuple):
     drawn: Ints
     base: Ints
     components: Array
+    #: (lanes, 8): Of steps together: row, `drawn` and `base`.
+    places: Ints
     #: (lanes, local steps, width), last : (lanes, components of a client): Of elementwise problems: phi' met so far,
     #: and which step met a component last, counted over all groups.
     history: Array
@@ -119,6 +122,16 @@ def _refresh(
     """V += change row, D = keep D - beta V, and the product of the following row with the new D."""
     v = V + change * row
     moved = keep * D - beta * v
+    return v, moved, following * moved
+
+
+@sweep
+def _refresh_chained(
+    row: Read, following: Read, later: Later, V: Write, D: Write, change: Number, keep: Number
+) -> Chained:
+    """The same of a V that is held times beta."""
+    v = V + change * row
+    moved = keep * D - v
     return v, moved, following * moved
 
 
@@ -189,97 +202,137 @@ def _square_line(vector: Read) -> Lined:
 
 
 @inner
-def _measure_drifts(first: Any, end: Any, w: Lanes) -> None:
-    """The largest ||D||^2 so far of the lanes from first to end; on w.lines between two uses."""
-    for g in range(first, end):
+def _measure_drifts(lanes: int, w: Lanes) -> None:
+    """The largest ||D||^2 so far; on w.lines between two uses."""
+    for g in range(lanes):
         _square_line(w.D, g, w.lines, g)
-    fold_lines(w.lines, first, w.nothing, w.squares)
-    for g in range(first, end):
+    fold_lines(w.lines, w.nothing, w.squares)
+    for g in range(lanes):
         w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
 
 
-@apart
-def single_steps(
-    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
-    w: Lanes,
-) -> None:  # fmt: skip
-    """All steps of a group of lanes with one row a component: with delayed gradients, or with that of the component.
-
-    Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
-    """
-    # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
-    rows, weights, shifts = s.current.rows, s.current.shares if n.summed else s.current.weights, s.current.shifts
-    D, V, z, row, base, replica, components = w.D, w.V, w.z, w.row, w.base, w.replica, w.components
-    estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
-    # Numba tests signed indices for counting from the end, and unsigned ones it does not.
-    E, bits, drift, errors, drawn, stride = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors, w.drawn, np.uint64(R)
-    delayed, zero = n.estimator == DELAYED, X.dtype.type(0)
-    known, begin = delayed and not n.summed, 1 if delayed else 0
+@inner
+def _fill_slopes(n: Numbers, lanes: int, w: Lanes) -> None:
+    """phi'(z) of the lanes, for some potentials as a vector."""
     # Slopes of float32 were rounded from float64 in replicas alone, and still are.
-    fit, split, turns = z.itemsize == 8 or n.bits > 0, np.uint64(min(lanes, HALF)), 2 * (E - begin)
-    for lane in range(lanes):
-        if delayed and errors:
-            note(0, lane, D, estimate, path, estimates)
-            _move(V, lane, D, lane, keep, beta)
-        if E == begin:
-            continue
-        g = np.uint64(lane)
-        q = orders[drawn[g] + np.uint64(begin) * stride]
-        row[g] = q
-        starts[g, 0] = Z[base[g] + (q << bits)] if known else -shifts[q]
-        if delayed:
-            _meet_line(rows, q, D, lane, lines, lane)
-        else:
-            _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
-    # One half of the lanes waits for its slopes while the other half moves, and asks for them amid the moves: what they
-    # are made of is known by then, and they by the end.
-    for turn in range(-1, turns):
-        odd = turn & 1 != 0 and turn > 0
-        k = begin + (turn >> 1)
-        first, end = (split, np.uint64(lanes)) if odd else (np.uint64(0), split if turn >= 0 else np.uint64(0))
+    fit = w.z.itemsize == 8 or n.bits > 0
+    if fit and n.potential == CAUCHY:
+        cauchy_slopes(w.lines, w.starts, w.slopes_met)
+    elif fit and n.potential == GEMAN_MCCLURE:
+        geman_mcclure_slopes(w.lines, w.starts, w.slopes_met)
+    else:
+        fold_lines(w.lines, w.starts, w.z)
+        for g in range(lanes):
+            w.slopes_met[g] = formulas.slope(n.potential, w.z[g])
+
+
+@apart
+def joint_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+) -> None:
+    """All steps of a group of lanes with delayed gradients and one row a component, where replicas go together.
+
+    V is held times beta. Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
+    """
+    # Reading a field of a tuple in a loop would change a count of references there, which slows other threads; and a
+    # step is so short that places of its numbers count: those of a lane stand in one line.
+    rows, weights, shifts = s.current.rows, s.current.shares if n.summed else s.current.weights, s.current.shifts
+    D, V, slopes, lines, starts, places = w.D, w.V, w.slopes_met, w.lines, w.starts, w.places
+    E, bits, stride, summed = n.local_steps, np.uint64(n.bits), np.uint64(R), n.summed
+    for lane in range(lanes if E > 1 else 0):
+        # Numba tests signed indices for counting from the end, and unsigned ones it does not.
+        g, base = np.uint64(lane), w.base[lane]
+        q = orders[w.drawn[lane] + stride]
+        places[g, 0], places[g, 1], places[g, 2] = q, w.drawn[lane], base
+        starts[g, 0] = -shifts[q] if summed else Z[base + (q << bits)]
+        starts[g, 1] = beta / w.components[lane]
+        if not summed:
+            scale(V, g, beta)
+        _meet_line(rows, q, D, g, lines, g)
+    for k in range(1, E):
         # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        middle = min(first + np.uint64(2), end)
-        for g in range(first, end + np.uint64(1)):
-            if g == middle and turn + 1 < turns:
-                some, all = (np.uint64(0), split) if odd or turn < 0 else (split, np.uint64(lanes))
-                if fit and n.potential == CAUCHY:
-                    cauchy_slopes(lines, some, starts, slopes)
-                elif fit and n.potential == GEMAN_MCCLURE:
-                    geman_mcclure_slopes(lines, some, starts, slopes)
-                else:
-                    fold_lines(lines, some, starts, z)
-                    for h in range(some, all):
-                        slopes[h] = formulas.slope(n.potential, z[h])
-                if drift and (delayed or turn > 0):
-                    _measure_drifts(some, all, w)
-            if g == end:
-                break
+        _fill_slopes(n, lanes, w)
+        if n.measures_drift:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q, drawn, base = places[g, 0], places[g, 1], places[g, 2]
+            at, new = base + (q << bits), weights[q] * slopes[g]
+            change = (new - S[at]) * starts[g, 1]
+            S[at] = new
+            following, later = orders[drawn + following_at], orders[drawn + later_at]
+            places[g, 0] = following
+            starts[g, 0] = -shifts[following] if summed else Z[base + (following << bits)]
+            ask_for(S, base + (later << bits))
+            _refresh_chained(rows, q, rows, following, rows, later, V, g, D, g, change, keep, lines, g)
+
+
+@apart
+def delayed_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+) -> None:
+    """The same where every replica goes alone."""
+    rows, weights, D, V, row, base, components = s.current.rows, s.current.weights, w.D, w.V, w.row, w.base, w.components
+    estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
+    E, errors, drawn, stride = n.local_steps, n.exact_errors, w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        if errors:
+            note(0, lane, D, estimate, path, estimates)
+            _move(V, lane, D, lane, keep, beta)
+        if E > 1:
+            q = orders[drawn[lane] + stride]
+            row[lane], starts[lane, 0] = q, Z[base[lane] + q]
+            _meet_line(rows, q, D, lane, lines, lane)
+    for k in range(1, E):
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
+        _fill_slopes(n, lanes, w)
+        if n.measures_drift:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
             q = row[g]
-            new = weights[q] * slopes[g]
-            following = orders[drawn[g] + following_at]
-            later = orders[drawn[g] + later_at]
-            row[g] = following
-            if not delayed:
-                if errors:
-                    for c in range(estimate.shape[1]):
-                        estimate[g, c] = zero
-                    add_multiple(rows, q, estimate, g, new)
-                    note(k, g, D, estimate, path, estimates)
-                starts[g, 0] = -shifts[following]
-                _descend(
-                    rows, q, rows, following, rows, later, X, replica[g], V, g, D, g, new, keep, beta, lines, g
-                )  # fmt: skip
-                continue
-            at = base[g] + (q << bits)
-            change = (new - S[at]) * components[g] if bits > 0 else formulas.refreshed_mean(0.0, new, S[at], components[g])
+            new, at = weights[q] * slopes[g], base[g] + q
+            change = formulas.refreshed_mean(0.0, new, S[at], components[g])
             S[at] = new
             if errors:
                 add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
-            ask_for(S, base[g] + (later << bits))
-            starts[g, 0] = Z[base[g] + (following << bits)] if known else -shifts[following]
+            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
+            row[g], starts[g, 0] = following, Z[base[g] + following]
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
+
+
+@apart
+def stochastic_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
+) -> None:  # fmt: skip
+    """The same with the gradient of the drawn component alone."""
+    rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
+    D, V, row, replica, starts = w.D, w.V, w.row, w.replica, w.starts
+    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    E, errors, zero, drawn, stride = n.local_steps, n.exact_errors, X.dtype.type(0), w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        q = orders[drawn[lane]]
+        row[lane], starts[lane, 0] = q, -shifts[q]
+        _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
+    for k in range(E):
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
+        _fill_slopes(n, lanes, w)
+        if n.measures_drift and k > 0:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q, r = row[g], replica[g]
+            factor = weights[q] * slopes[g]
+            if errors:
+                for c in range(estimate.shape[1]):
+                    estimate[g, c] = zero
+                add_multiple(rows, q, estimate, g, factor)
+                note(k, g, D, estimate, path, estimates)
+            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
+            row[g], starts[g, 0] = following, -shifts[following]
+            _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 
 @apart
@@ -309,9 +362,7 @@ def general_steps(
                 if delayed:
                     at = base[g] + (np.uint64(q) << bits)
                     new = weights[q] * formulas.slope(n.potential, Z[at] + _meet(rows, q, D, g))
-                    change = (
-                        (new - S[at]) * components[g] if n.bits > 0 else formulas.refreshed_mean(0.0, new, S[at], components[g])
-                    )
+                    change = formulas.refreshed_mean(0.0, new, S[at], components[g])
                     S[at] = new
                 else:
                     z = _meet(rows, q, X, r) + _meet(rows, q, D, g) - shifts[q]

@@ -148,5 +148,5 @@ def new_lanes(n: Numbers, s: Padded, R: int, group: int) -> Lanes:
             error_sum=(R, width),
         ),
         **_views(np.int64, client=(group,), replica=(group,), last=(histories, components)),
-        **_views(np.uint64, row=(group,), drawn=(group,), base=(group,)),
+        **_views(np.uint64, row=(group,), drawn=(group,), base=(group,), places=(group, 8)),
     )  # fmt: skip
