@@ -59,10 +59,22 @@ def row_dots(count: int) -> Any:
     return named(dots, ("rows", "q", "X", "r", "Z", "at"))
 
 
+class _Scaled(Vector):
+    """A line that is multiplied with a factor before it is divided, which is the order of plain loops."""
+
+    def __init__(self, builder: Any, value: Any, factor: Vector) -> None:
+        super().__init__(builder, value)
+        self._factor = factor
+
+    def __truediv__(self, other: Any) -> Vector:
+        return self._factor * Vector(self.builder, self.value) / other
+
+
 def chosen_slopes(count: int, kind: int) -> Any:
     """Compile (rows, lists, r, k, X, shifts, weights, share, Z, S), for `count` rows q = lists[r, k], ...
 
-    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z).
+    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z), where that is a
+    quotient.
     """
 
     def slopes(
@@ -82,7 +94,8 @@ def chosen_slopes(count: int, kind: int) -> Any:
             met = Vector(builder, total) - Vector(builder, less)
             place = pointer(context, builder, weights, weight, (r, k))
             factor = Vector(builder, load(builder, builder.bitcast(place, total.type.as_pointer())))
-            slope = Vector(builder, splat(builder, share, total.type)) * factor * formulas.slope(kind, met)
+            scaled = _Scaled(builder, met.value, Vector(builder, splat(builder, share, total.type)) * factor)
+            slope = formulas.slope(kind, scaled)
             for array, kind_of, value in ((z, Z, met), (s, S, slope)):
                 to = pointer(context, builder, kind_of, array, (k,))
                 store(builder, value.value, builder.bitcast(to, total.type.as_pointer()))

@@ -37,7 +37,7 @@ TILE_ROWS, TILE_PANELS, TILE_COLUMNS = matrix_tiles.ROWS, matrix_tiles.PANELS, m
 add_rows_4, add_rows_8 = matrix_tiles.add_rows(4), matrix_tiles.add_rows(8)
 dots_of_4, dots_of_8 = matrix_tiles.row_dots(4), matrix_tiles.row_dots(8)
 linear_of_4, linear_of_8 = (matrix_tiles.chosen_slopes(count, formulas.QUADRATIC) for count in (4, 8))
-cauchy_of_8, geman_mcclure_of_8 = (matrix_tiles.chosen_slopes(8, kind) for kind in (CAUCHY, GEMAN_MCCLURE))
+cauchy_of_4, cauchy_of_8 = (matrix_tiles.chosen_slopes(count, CAUCHY) for count in (4, 8))
 add_chosen_4, add_chosen_8 = matrix_tiles.add_chosen(4), matrix_tiles.add_chosen(8)
 cauchy_slopes, geman_mcclure_slopes = matrix_tiles.panel_slopes(CAUCHY), matrix_tiles.panel_slopes(GEMAN_MCCLURE)
 panel_sums = matrix_tiles.panel_sums
@@ -170,6 +170,20 @@ def _fill_panel_slopes(
 
 
 @inner
+def _multiply_slopes(potential: int, first: int, end: int, Z: Array, S: Array) -> None:
+    """S *= phi'(z) for the numbers from first to end; where the potential is known, the quotient comes last."""
+    if potential == CAUCHY:
+        for k in range(first, end):
+            S[k] *= formulas.slope(CAUCHY, Z[k])
+    elif potential == GEMAN_MCCLURE:
+        for k in range(first, end):
+            S[k] *= formulas.slope(GEMAN_MCCLURE, Z[k])
+    else:
+        for k in range(first, end):
+            S[k] *= formulas.slope(potential, Z[k])
+
+
+@inner
 def sum_values(potential: int, weights: Array, q: int, count: int, Z: Array, at: int) -> float:
     """sum weights phi(z) over `count` rows from q on; for one potential a loop, so that it vectorises."""
     total = 0.0
@@ -260,27 +274,31 @@ def kept_gradients(
         share, first, end = X.dtype.type(factors[r, i]), begin[r, i], ends[r, i]
         total, k = 0.0, first
         while k < end:
-            whole = k + 8 <= end
-            # Slopes at once, and their rows again while they are near.
-            if whole and fit and potential == CAUCHY:
-                cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
-            elif whole and fit and potential == GEMAN_MCCLURE:
-                geman_mcclure_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+            whole, stop = k + 8 <= end, min(k + 8, end)
+            later = k + 8 < end
+            next_r = r if later else min(r + 1, R - 1)
+            next_k = k + 8 if later else begin[next_r, i]
+            # Slopes of float32 were rounded from float64 in replicas alone, and still are.
+            if potential == CAUCHY and (Z.itemsize == 8 or together):
+                if whole:
+                    cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+                else:
+                    cauchy_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
             else:
                 if whole:
                     linear_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
                 else:
                     linear_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
-                for j in range(k, k + 8 if whole else end):
+                for j in range(k, stop):
                     S[j] = share * weights[r, j]
-                    S[j] *= formulas.slope(potential, Z[j])
+                _multiply_slopes(potential, k, stop, Z, S)
             if valued:
-                for j in range(k, k + 8 if whole else end):
+                for j in range(k, stop):
                     total += weights[r, j] * formulas.potential(potential, Z[j])
+            # The rows are still near, and those of the next products are asked for.
             if whole:
-                next_r, next_k = (r, k + 8) if k + 8 < end else (min(r + 1, R - 1), begin[min(r + 1, R - 1), i])
                 add_chosen_8(rows, chosen, r, k, next_r, next_k, S, G)
             else:
-                add_chosen_4(rows, chosen, r, k, min(r + 1, R - 1), begin[min(r + 1, R - 1), i], S, G)
+                add_chosen_4(rows, chosen, r, k, next_r, next_k, S, G)
             k += 8
         values[r] += factors[r, i] * total
