@@ -73,15 +73,25 @@ class _Scaled(Vector):
 def chosen_slopes(count: int, kind: int) -> Any:
     """Compile (rows, lists, r, k, X, shifts, weights, share, Z, S), for `count` rows q = lists[r, k], ...
 
-    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z), where that is a
-    quotient.
+    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z) where that is
+    a quotient, and else phi'(z).
     """
 
     def slopes(
-        context: Any, rows: Any, lists: Any, r: Any, k: Any, X: Any, shifts: Any, weights: Any, share: Any, Z: Any, S: Any
+        context: Any,
+        rows: Any,
+        lists: Any,
+        r: Any,
+        k: Any,
+        X: Any,
+        shifts: Any,
+        weights: Any,
+        share: Any,
+        Z: Any,
+        S: Any,
     ) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, zero = _index(context)
+            zero = _index(context)[1]
             of, of_lists, r, k, x, shift, weight, share, z, s = arguments
             found = _chosen(context, builder, lists, of_lists, r, k, count)
             of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
@@ -133,7 +143,10 @@ def add_chosen(count: int) -> Any:
                 to = line_at(builder, of_g, offset, line)
                 total = Vector(builder, load(builder, to))
                 for j in range(0, count, 4):
-                    a, b, c, e = (Vector(builder, load(builder, line_at(builder, row, offset, line))) for row in of_rows[j : j + 4])
+                    a, b, c, e = (
+                        Vector(builder, load(builder, line_at(builder, row, offset, line)))
+                        for row in of_rows[j : j + 4]
+                    )
                     t, u, v, w = (Vector(builder, factor) for factor in factors[j : j + 4])
                     total = (total + t * a + v * c) + (u * b + w * e)
                 store(builder, total.value, to)

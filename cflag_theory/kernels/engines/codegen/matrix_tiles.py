@@ -37,6 +37,6 @@ else:
     )
 
 __all__ = [
-    "COLUMNS", "PANELS", "ROWS", "add_chosen", "add_rows", "chosen_slopes", "gradient_tile", "panel_slopes", "panel_sums",
-    "panel_tile", "row_dots",
+    "COLUMNS", "PANELS", "ROWS", "add_chosen", "add_rows", "chosen_slopes", "gradient_tile", "panel_slopes",
+    "panel_sums", "panel_tile", "row_dots",
 ]  # fmt: skip

@@ -60,8 +60,8 @@ class Lanes(NamedTuple):
     #: (lanes,): Of the component of the next step.
     z: Array
     row: Ints
-    #: (lanes,), (lanes, numbers of a line), (lanes, numbers of a line), (lanes,): phi' there; sums of the next z that are
-    #: not summed up, and in the first column what they start from; ||D||^2.
+    #: (lanes,), (lanes, numbers of a line) three times, (lanes,): phi' there; sums of the next z that are not summed
+    #: up; in the first column what they start from, and in the second what a slope's change counts; zeros; ||D||^2.
     slopes_met: Array
     lines: Array
     starts: Array
@@ -273,7 +273,15 @@ def delayed_steps(
     n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
 ) -> None:
     """The same where every replica goes alone."""
-    rows, weights, D, V, row, base, components = s.current.rows, s.current.weights, w.D, w.V, w.row, w.base, w.components
+    rows, weights, D, V, row, base, components = (
+        s.current.rows,
+        s.current.weights,
+        w.D,
+        w.V,
+        w.row,
+        w.base,
+        w.components,
+    )
     estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
     E, errors, drawn, stride = n.local_steps, n.exact_errors, w.drawn, np.uint64(R)
     for lane in range(lanes):
@@ -306,7 +314,7 @@ def delayed_steps(
 @apart
 def stochastic_steps(
     n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
-) -> None:  # fmt: skip
+) -> None:
     """The same with the gradient of the drawn component alone."""
     rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
     D, V, row, replica, starts = w.D, w.V, w.row, w.replica, w.starts

@@ -269,7 +269,6 @@ def kept_gradients(
     many numbers as chosen[r] has.
     """
     rows, shifts, R = part.rows, part.shifts, len(X)
-    fit = Z.itemsize == 8 or together
     for r in range(R):
         share, first, end = X.dtype.type(factors[r, i]), begin[r, i], ends[r, i]
         total, k = 0.0, first

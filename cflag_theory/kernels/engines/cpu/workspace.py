@@ -135,13 +135,12 @@ def new_lanes(n: Numbers, s: Padded, R: int, group: int) -> Lanes:
     rows = 0 if elementwise else int(np.diff(s.current.client_rows).max())
     together = max(group, GROUP)
     histories, steps = group if elementwise else 0, E if n.exact_errors else 0
-    every, numbers = (group, width), LINE // dtype.itemsize
+    every, line = (group, width), (together, LINE // dtype.itemsize)
     return Lanes(
         **_views(
             dtype, D=every, u=every, V=every, estimate=every, path=(steps, width), estimates=(steps, width),
-            rho=(1, width), point=(1, width), z=(together,), slopes_met=(together,),
-            lines=(together, numbers), starts=(together, numbers), nothing=(together, numbers), squares=(together,), history=(histories * E, width), zs=(rows,),
-            slopes=(rows,),
+            rho=(1, width), point=(1, width), z=(together,), slopes_met=(together,), lines=line, starts=line,
+            nothing=line, squares=(together,), history=(histories * E, width), zs=(rows,), slopes=(rows,),
         ),
         **_views(
             np.float64, components=(group,), value=(1,), drift2=(R,), error2=(R,), rho_sum=(R, width),
