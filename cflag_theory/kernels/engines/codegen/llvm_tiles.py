@@ -67,14 +67,14 @@ class _Scaled(Vector):
         self._factor = factor
 
     def __truediv__(self, other: Any) -> Vector:
-        return self._factor * Vector(self.builder, self.value) / other
+        quotient: Vector = self._factor * Vector(self.builder, self.value) / other
+        return quotient
 
 
 def chosen_slopes(count: int, kind: int) -> Any:
     """Compile (rows, lists, r, k, X, shifts, weights, share, Z, S), for `count` rows q = lists[r, k], ...
 
-    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z) where that is
-    a quotient, and else phi'(z).
+    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z), a quotient.
     """
 
     def slopes(

@@ -24,9 +24,9 @@ from cflag_theory.kernels.engines.cpu.local_steps import (
     full_steps,
     general_steps,
     joint_steps,
-    measure_errors,
     stochastic_steps,
 )
+from cflag_theory.kernels.engines.cpu.measure import measure_errors
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
 from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.numbers import Array

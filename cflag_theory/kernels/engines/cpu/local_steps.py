@@ -34,7 +34,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
 )
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
-from cflag_theory.kernels.engines.cpu.layout import Padded, Part
+from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, fill_panels
 from cflag_theory.kernels.numbers import Array, Ints
 
@@ -161,38 +161,6 @@ def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Arra
     """Keep D and the estimate of step k."""
     copy(D, g, path, k)
     copy(estimate, g, estimates, k)
-
-
-@apart
-def measure_errors(n: Numbers, s: Padded, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
-    """Set the estimates of one lane's path against the full gradients there."""
-    share = s.p[i]
-    for k in range(n.local_steps):
-        for c in range(w.D.shape[1]):
-            w.point[0, c] = X[r, c] + w.path[k, c]
-        full_gradient(n, s.current, i, panels, w)
-        error2 = 0.0
-        for c in range(w.D.shape[1]):
-            error = w.estimates[k, c] - w.rho[0, c]
-            error2 += error * error
-            w.rho_sum[r, c] += share * w.rho[0, c]
-            w.error_sum[r, c] += share * error
-        w.error2[r] = max(w.error2[r], error2)
-
-
-@inner
-def full_gradient(n: Numbers, part: Part, i: int, panels: Array, w: Lanes) -> None:
-    """grad g_i at w.point into w.rho."""
-    if len(part.coefficients) > 0:
-        fill_coordinate_slopes(n.potential, part.shift, w.point, 0, w.rho, 0)
-        for c in range(w.rho.shape[1]):
-            w.rho[0, c] *= part.means[i, c]
-    else:
-        first = part.client_rows[i]
-        client_gradients(
-            n.potential, part, i, w.point, panels, 0, False, first, part.client_rows[i + 1] - first, w.zs, w.slopes,
-            w.zs, w.rho, w.value,
-        )  # fmt: skip
 
 
 @sweep

@@ -36,7 +36,6 @@ TILE_ROWS, TILE_PANELS, TILE_COLUMNS = matrix_tiles.ROWS, matrix_tiles.PANELS, m
 
 add_rows_4, add_rows_8 = matrix_tiles.add_rows(4), matrix_tiles.add_rows(8)
 dots_of_4, dots_of_8 = matrix_tiles.row_dots(4), matrix_tiles.row_dots(8)
-linear_of_4, linear_of_8 = (matrix_tiles.chosen_slopes(count, formulas.QUADRATIC) for count in (4, 8))
 cauchy_of_4, cauchy_of_8 = (matrix_tiles.chosen_slopes(count, CAUCHY) for count in (4, 8))
 add_chosen_4, add_chosen_8 = matrix_tiles.add_chosen(4), matrix_tiles.add_chosen(8)
 cauchy_slopes, geman_mcclure_slopes = matrix_tiles.panel_slopes(CAUCHY), matrix_tiles.panel_slopes(GEMAN_MCCLURE)
@@ -274,20 +273,14 @@ def kept_gradients(
         total, k = 0.0, first
         while k < end:
             whole, stop = k + 8 <= end, min(k + 8, end)
-            later = k + 8 < end
-            next_r = r if later else min(r + 1, R - 1)
-            next_k = k + 8 if later else begin[next_r, i]
-            # Slopes of float32 were rounded from float64 in replicas alone, and still are.
-            if potential == CAUCHY and (Z.itemsize == 8 or together):
-                if whole:
-                    cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
-                else:
-                    cauchy_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+            next_r = r if k + 8 < end else min(r + 1, R - 1)
+            next_k = k + 8 if k + 8 < end else begin[next_r, i]
+            if whole:
+                cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
             else:
-                if whole:
-                    linear_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
-                else:
-                    linear_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+                cauchy_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+            # Slopes of float32 were rounded from float64 in replicas alone, and still are.
+            if potential != CAUCHY or (Z.itemsize == 4 and not together):
                 for j in range(k, stop):
                     S[j] = share * weights[r, j]
                 _multiply_slopes(potential, k, stop, Z, S)
