@@ -179,19 +179,21 @@ def _measure_drifts(lanes: int, w: Lanes) -> None:
         w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
 
 
-@inner
-def _fill_slopes(n: Numbers, lanes: int, w: Lanes) -> None:
+@apart
+def _fill_slopes(
+    potential: int, together: bool, lanes: int, lines: Array, starts: Array, z: Array, slopes: Array
+) -> None:
     """phi'(z) of the lanes, for some potentials as a vector."""
     # Slopes of float32 were rounded from float64 in replicas alone, and still are.
-    fit = w.z.itemsize == 8 or n.bits > 0
-    if fit and n.potential == CAUCHY:
-        cauchy_slopes(w.lines, w.starts, w.slopes_met)
-    elif fit and n.potential == GEMAN_MCCLURE:
-        geman_mcclure_slopes(w.lines, w.starts, w.slopes_met)
+    fit = z.itemsize == 8 or together
+    if fit and potential == CAUCHY:
+        cauchy_slopes(lines, starts, slopes)
+    elif fit and potential == GEMAN_MCCLURE:
+        geman_mcclure_slopes(lines, starts, slopes)
     else:
-        fold_lines(w.lines, w.starts, w.z)
+        fold_lines(lines, starts, z)
         for g in range(lanes):
-            w.slopes_met[g] = formulas.slope(n.potential, w.z[g])
+            slopes[g] = formulas.slope(potential, z[g])
 
 
 @apart
@@ -220,7 +222,7 @@ def joint_steps(
     for k in range(1, E):
         # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        _fill_slopes(n, lanes, w)
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
         if n.measures_drift:
             _measure_drifts(lanes, w)
         for lane in range(lanes):
@@ -262,7 +264,7 @@ def delayed_steps(
             _meet_line(rows, q, D, lane, lines, lane)
     for k in range(1, E):
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        _fill_slopes(n, lanes, w)
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
         if n.measures_drift:
             _measure_drifts(lanes, w)
         for lane in range(lanes):
@@ -294,7 +296,7 @@ def stochastic_steps(
         _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(E):
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        _fill_slopes(n, lanes, w)
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
         if n.measures_drift and k > 0:
             _measure_drifts(lanes, w)
         for lane in range(lanes):

@@ -273,8 +273,10 @@ def kept_gradients(
         total, k = 0.0, first
         while k < end:
             whole, stop = k + 8 <= end, min(k + 8, end)
-            next_r = r if k + 8 < end else min(r + 1, R - 1)
-            next_k = k + 8 if k + 8 < end else begin[next_r, i]
+            next_r, next_k = r, k + 8
+            if k + 8 >= end:
+                next_r, after = (r + 1, i) if r + 1 < R else (0, min(i + 1, begin.shape[1] - 1))
+                next_k = begin[next_r, after]
             if whole:
                 cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
             else:
