@@ -29,6 +29,8 @@ CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
 #: In place of a client: all of them, in shares.
 EVERY = -1
+#: Rows of a list between those that are added and those that are asked for.
+AHEAD = 16
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -273,10 +275,10 @@ def kept_gradients(
         total, k = 0.0, first
         while k < end:
             whole, stop = k + 8 <= end, min(k + 8, end)
-            next_r, next_k = r, k + 8
-            if k + 8 >= end:
+            next_r, next_k = r, k + AHEAD
+            if next_k >= end:
                 next_r, after = (r + 1, i) if r + 1 < R else (0, min(i + 1, begin.shape[1] - 1))
-                next_k = begin[next_r, after]
+                next_k = begin[next_r, after] + (next_k - end) // 8 * 8
             if whole:
                 cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
             else:

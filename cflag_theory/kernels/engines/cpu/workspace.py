@@ -12,7 +12,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, ROUNDS, STATES, SUBSET, Numbers
 from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, rounded_up
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
-from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
+from cflag_theory.kernels.engines.cpu.ridge_gradients import AHEAD, MOST_ROWS
 from cflag_theory.kernels.numbers import Array, Ints
 
 
@@ -117,7 +117,7 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
             state=(STATES,), measured=(ROUNDS,), alphas=(R,),
         ),
         **_views(
-            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past + 8), signs=(R,), alive=(R,),
+            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past + AHEAD), signs=(R,), alive=(R,),
             order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
         ),
         orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
