@@ -117,8 +117,8 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
             state=(STATES,), measured=(ROUNDS,), alphas=(R,),
         ),
         **_views(
-            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past + AHEAD), signs=(R,), alive=(R,),
-            order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
+            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past + AHEAD), signs=(R,),
+            alive=(R,), order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
         ),
         orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
     )  # fmt: skip
