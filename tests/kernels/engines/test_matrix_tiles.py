@@ -15,6 +15,7 @@ from cflag_theory.kernels.engines.codegen import matrix_tiles as tiles
 from cflag_theory.kernels.engines.codegen.cache import compiled
 from cflag_theory.kernels.engines.codegen.vector_loops import (
     GROUP,
+    Chained,
     Later,
     Lined,
     Number,
@@ -23,6 +24,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Write,
     Written,
     fold_lines,
+    folded_slopes,
     sweep,
 )
 from cflag_theory.kernels.engines.codegen.versions import REASON
@@ -60,6 +62,15 @@ def _product_line(a: Read, b: Read) -> Lined:
     return a * b
 
 
+@sweep
+def _product_chain(a: Read, b: Read) -> Chained:
+    """The same line after line."""
+    return a * b
+
+
+folded_cauchy = folded_slopes(formulas.CAUCHY)
+
+
 @compiled
 def _run(A, i, B, j, C, k, s):
     total = _combine(A, i, B, j, C, k, s)
@@ -69,28 +80,35 @@ def _run(A, i, B, j, C, k, s):
 
 
 @compiled
-def _products(A, B, lines, sums, alone):
+def _products(A, B, lines, starts, sums, slopes, chained, alone):
     for g in range(len(A)):
         _product_line(A, g, B, g, lines, g)
         alone[g] = _product(A, g, B, g)
-    fold_lines(lines, sums)
+    fold_lines(lines, starts, sums)
+    folded_cauchy(lines, starts, slopes)
+    for g in range(len(A)):
+        _product_chain(A, g, B, g, lines, g)
+    fold_lines(lines, starts, chained)
 
 
 ADD = {count: tiles.add_rows(count) for count in (4, 8)}
 DOTS = {count: tiles.row_dots(count) for count in (4, 8)}
-CHOSEN = {count: tiles.chosen_dots(count) for count in (4, 8)}
 add_4, add_8, dots_4, dots_8 = ADD[4], ADD[8], DOTS[4], DOTS[8]
-chosen_4, chosen_8 = CHOSEN[4], CHOSEN[8]
+chosen_4, chosen_8 = (tiles.chosen_slopes(count, formulas.CAUCHY) for count in (4, 8))
+add_chosen_4, add_chosen_8 = (tiles.add_chosen(count) for count in (4, 8))
 cauchy = tiles.panel_slopes(formulas.CAUCHY)
 panel_tile, gradient_tile, panel_sums = tiles.panel_tile, tiles.gradient_tile, tiles.panel_sums
 
 
 @compiled
-def _rows(rows, q, X, Z, S, G):
+def _rows(rows, q, X, shifts, weights, share, Z, slopes, S, G):
     dots_4(rows, 1, X, 1, Z, 2)
     dots_8(rows, 3, X, 1, Z, 6)
-    chosen_8(rows, q, 1, 14, X, Z)
-    chosen_4(rows, q, 1, 22, X, Z)
+    chosen_8(rows, q, 1, 14, X, shifts, weights, share, Z, slopes)
+    chosen_4(rows, q, 1, 22, X, shifts, weights, share, Z, slopes)
+    # Asked for and added is what the list says from other places.
+    add_chosen_8(rows, q, 1, 14, 0, 3, S, G)
+    add_chosen_4(rows, q, 1, 22, 0, 3, S, G)
     add_4(rows, 3, 5, S, 1, G, 0)
     # Far beyond the rows: what is asked for need not exist.
     add_8(rows, 2, 1 << 20, S, 4, G, 1)
@@ -146,35 +164,44 @@ def test_sums_taken_together_do_not_depend_on_their_neighbours(lines, dtype):
     """Bit for bit: a lane's product is the same wherever it stands in a group, and whoever stands beside it."""
     width, size = lines * LINE // np.dtype(dtype).itemsize, LINE // np.dtype(dtype).itemsize
     A, B = (vectors(seed, (GROUP, width), dtype) for seed in (5, 6))
+    starts = vectors(7, (GROUP, size), dtype)
     found = []
     for order in (np.arange(GROUP), np.roll(np.arange(GROUP), 3)):
         given_a, given_b = (aligned(A.shape, dtype) for _ in range(2))
         given_a[:], given_b[:] = A[order], B[order]
-        room, sums, alone = aligned((GROUP, size), dtype), np.zeros(GROUP, dtype), np.zeros(GROUP, dtype)
-        _products(given_a, given_b, room, sums, alone)
+        room, begun = aligned((GROUP, size), dtype), starts[order].copy()
+        sums, slopes, chained, alone = np.zeros((4, GROUP), dtype)
+        _products(given_a, given_b, room, begun, sums, slopes, chained, alone)
         back = np.argsort(order)
-        found.append(sums[back])
-        assert close(sums[back], (A.astype(float) * B).sum(axis=1), dtype)
-        assert close(alone[back], (A.astype(float) * B).sum(axis=1), dtype)
+        found.append(np.stack([sums, slopes, chained])[:, back])
+        products = (A.astype(float) * B).sum(axis=1)
+        assert close(sums[back], products + starts[:, 0], dtype)
+        assert close(chained[back], products + starts[:, 0], dtype)
+        assert close(slopes, formulas.slope(formulas.CAUCHY, sums.astype(float)), dtype)
+        assert close(alone[back], products, dtype)
     assert (found[0] == found[1]).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("lines", LINES)
 def test_rows_of_one_replica(lines, dtype):
-    width = lines * LINE // np.dtype(dtype).itemsize
+    width, size = lines * LINE // np.dtype(dtype).itemsize, LINE // np.dtype(dtype).itemsize
     rows, X, G = vectors(0, (12, width), dtype), vectors(1, (2, width), dtype), vectors(2, (2, width), dtype)
-    S, Z = vectors(3, (1, 64), dtype)[0], np.zeros(28, dtype)
+    S, Z, slopes = vectors(3, (1, 64), dtype)[0], np.zeros(28, dtype), np.zeros(28, dtype)
+    shifts, weights, share = vectors(5, (12, size), dtype)[:, 0].copy(), vectors(6, (2, 26), dtype), dtype(0.3)
     q = np.random.default_rng(4).integers(0, len(rows), (2, 26))
     expected = G.astype(float)
     expected[0] += S[1:5].astype(float) @ rows[3:7]
-    expected[1] += S[4:12].astype(float) @ rows[2:10]
-    _rows(rows, q, X, Z, S, G)
+    expected[1] += S[4:12].astype(float) @ rows[2:10] + S[14:26].astype(float) @ rows[q[1, 14:]]
+    _rows(rows, q, X, shifts, weights, share, Z, slopes, S, G)
     dots = rows.astype(float) @ X[1]
     assert close(Z[2:6], dots[1:5], dtype)
     assert close(Z[6:14], dots[3:11], dtype)
-    assert close(Z[14:26], dots[q[1, 14:]], dtype)
+    z = dots[q[1, 14:]] - shifts[q[1, 14:]]
+    assert close(Z[14:26], z, dtype)
+    assert close(slopes[14:26], float(share) * weights[1, 14:] * formulas.slope(formulas.CAUCHY, z), dtype)
     assert (Z[[0, 1, 26, 27]] == 0).all()
+    assert (slopes[[*range(14), 26, 27]] == 0).all()
     assert close(G, expected, dtype)
 
 

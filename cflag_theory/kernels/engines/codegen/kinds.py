@@ -12,14 +12,17 @@ Read: TypeAlias = Any
 Write: TypeAlias = Any
 Number: TypeAlias = Any
 Later: TypeAlias = Any
-#: What a sweep returns that sums up, one that does so in float64, one that leaves a line to be summed up, and one that
-#: does none of it.
+#: What a sweep returns that sums up, one that does so in float64, one that leaves a line to be summed up, one that does
+#: so line after line, which is quicker where another order may be, and one that does none of it.
 Summed: TypeAlias = Any
 Measured: TypeAlias = Any
 Lined: TypeAlias = Any
+Chained: TypeAlias = Any
 Written: TypeAlias = Any
 
-#: Lines whose sums are taken together.
+LINES = ("Lined", "Chained")
+
+#: Lanes of a group at most, and lines whose sums are taken together.
 GROUP = 8
 #: What the compiler may do where sums keep their order, in generated and in plain loops alike: a product may be fused
 #: with the sum that it goes into, and the sign of zero means nothing.
@@ -34,7 +37,7 @@ class Formula(NamedTuple):
     #: The kind of each of its parameters, by name and in order.
     kinds: dict[str, str]
     returned: str
-    #: Parameters of the compiled function: an array and a row of it for each vector, the numbers, and for `Lined` also
+    #: Parameters of the compiled function: an array and a row of it for each vector, the numbers, and for `LINES` also
     #: the array and the row where the sum goes.
     names: list[str]
 
@@ -56,6 +59,6 @@ def formula_of(body: Callable[..., Any]) -> Formula:
     names: list[str] = []
     for name, kind in kinds.items():
         names += [name] if kind == "Number" else [name, f"{name}_row"]
-    if signature.return_annotation == "Lined":
+    if signature.return_annotation in LINES:
         names += ["lines", "lines_row"]
     return Formula(body, kinds, signature.return_annotation, names)

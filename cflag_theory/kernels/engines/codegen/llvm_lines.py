@@ -18,7 +18,8 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
-from cflag_theory.kernels.engines.codegen.kinds import FLAGS, GROUP, Formula, formula_of
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS, GROUP, LINES, Formula, formula_of
 from cflag_theory.kernels.engines.cpu.layout import LINE
 
 #: Lines with a partial sum each.
@@ -128,12 +129,6 @@ def folded(builder: Any, vectors: Sequence[Any]) -> Any:
     return one
 
 
-def store_sums(builder: Any, vectors: Sequence[Any], to: Any) -> None:
-    """Write the sum of each of these lines, one after another."""
-    total = folded(builder, vectors)
-    store(builder, total, builder.bitcast(to, total.type.as_pointer()))
-
-
 def _neighbours(builder: Any, a: Any, b: Any, count: int) -> Any:
     """The sums of neighbours among the first `count` numbers of a and b."""
     even, odd = (_shuffled(builder, a, b, range(first, count, 2)) for first in (0, 1))
@@ -170,6 +165,17 @@ def prefetch(builder: Any, place: Any) -> None:
     builder.call(wanted, [builder.bitcast(place, byte), small(0), small(3), small(1)])
 
 
+def _ask_for(context: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+        prefetch(builder, pointer(context, builder, array, arguments[0], (arguments[1],)))
+
+    return signature(types.void, array, types.intp), generate
+
+
+#: (array, place): ask for array[place].
+ask_for = named(_ask_for, ("array", "place"))
+
+
 def sweep(body: Callable[..., Any]) -> Any:
     """Compile a formula into a loop over vectors, as `vector_loops` says."""
     formula = formula_of(body)
@@ -204,10 +210,10 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
     }
     numbers = {name: splat(builder, values[name], line) for name, kind in kinds.items() if kind == "Number"}
     width = width_of(context, builder, arguments[vectors[0]], values[vectors[0]])
-    summed = returned in ("Summed", "Measured", "Lined")
+    summed, partial = returned != "Written", 1 if returned == "Chained" else PARTIAL
     doubles = ir.VectorType(ir.DoubleType(), size)
     kind = doubles if returned == "Measured" else line
-    sums = [accumulator(builder, kind) for _ in range(PARTIAL if summed else 0)]
+    sums = [accumulator(builder, kind) for _ in range(partial if summed else 0)]
 
     def one(offset: Any, place: Any = None) -> None:
         at = {name: line_at(builder, start[name], offset, line) for name in vectors}
@@ -230,34 +236,51 @@ def _loop(context: Any, builder: Any, formula: Formula, values: dict[str, Any], 
         with cgutils.for_range_slice(builder, index(0), width, index(size), index) as (offset, _):
             one(offset)
         return context.get_dummy_value()
-    step = index(PARTIAL * size)
-    whole = builder.mul(builder.sdiv(width, step), step)
-    with cgutils.for_range_slice(builder, index(0), whole, step, index) as (offset, _):
-        for k in range(PARTIAL):
-            one(builder.add(offset, index(k * size)), sums[k])
+    whole = index(0)
+    if partial > 1:
+        step = index(partial * size)
+        whole = builder.mul(builder.sdiv(width, step), step)
+        with cgutils.for_range_slice(builder, index(0), whole, step, index) as (offset, _):
+            for k in range(partial):
+                one(builder.add(offset, index(k * size)), sums[k])
     with cgutils.for_range_slice(builder, whole, width, index(size), index) as (offset, _):
         one(offset, sums[0])
-    a, b, c, e = (builder.load(place) for place in sums)
-    total = builder.fadd(builder.fadd(a, b, flags=FLAGS), builder.fadd(c, e, flags=FLAGS), flags=FLAGS)
-    if returned == "Lined":
+    totals = [builder.load(place) for place in sums]
+    while len(totals) > 1:
+        totals = [builder.fadd(a, b, flags=FLAGS) for a, b in zip(totals[::2], totals[1::2], strict=True)]
+    (total,) = totals
+    if returned in LINES:
         to = pointer(context, builder, arguments["lines"], values["lines"], (values["lines_row"], index(0)))
         store(builder, total, line_at(builder, to, index(0), line))
         return context.get_dummy_value()
     return builder.extract_element(folded(builder, [total]), ir.IntType(32)(0))
 
 
-def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
-    dtype = lines.dtype
+def folded_slopes(kind: int) -> Any:
+    """Compile (lines, starts, out): out[g] = phi'(starts[g, 0] + the sum of lines[g]) for the first GROUP lines.
 
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index = context.get_value_type(types.intp)
-        line = line_of(context, dtype)
-        starts = [pointer(context, builder, lines, arguments[0], (index(k), index(0))) for k in range(GROUP)]
-        found = [load(builder, line_at(builder, start, index(0), line)) for start in starts]
-        store_sums(builder, found, pointer(context, builder, sums, arguments[1], (index(0),)))
+    What is written number by number and read as a vector at once is waited for: starts lie apart for that reason.
+    """
 
-    return signature(types.void, lines, sums), generate
+    def fold(context: Any, lines: Any, starts: Any, out: Any) -> Any:
+        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+            index, line = context.get_value_type(types.intp), line_of(context, lines.dtype)
+            found, given = (
+                [pointer(context, builder, kind_of, array, (index(g), index(0))) for g in range(GROUP)]
+                for kind_of, array in zip((lines, starts), arguments[:2], strict=True)
+            )
+            total = folded(builder, [load(builder, line_at(builder, place, index(0), line)) for place in found])
+            apart = ir.Constant(total.type, ir.Undefined)
+            for g, place in enumerate(given):
+                apart = builder.insert_element(apart, builder.load(place), ir.IntType(32)(g))
+            met = formulas.slope(kind, Vector(builder, total) + Vector(builder, apart)).value
+            to = pointer(context, builder, out, arguments[2], (index(0),))
+            store(builder, met, builder.bitcast(to, met.type.as_pointer()))
+
+        return signature(types.void, lines, starts, out), generate
+
+    return named(fold, ("lines", "starts", "out"))
 
 
-#: (lines, sums): the sums of the first GROUP lines.
-fold_lines = named(_fold_lines, ("lines", "sums"))
+#: The same without a slope.
+fold_lines = folded_slopes(formulas.QUADRATIC)

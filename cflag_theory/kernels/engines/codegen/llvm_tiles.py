@@ -21,6 +21,7 @@ from cflag_theory.kernels.engines.codegen.llvm_lines import (
     Vector,
     accumulator,
     add_product,
+    folded,
     lanes,
     line_at,
     line_of,
@@ -30,7 +31,6 @@ from cflag_theory.kernels.engines.codegen.llvm_lines import (
     prefetch,
     splat,
     store,
-    store_sums,
     width_of,
 )
 
@@ -51,33 +51,120 @@ def row_dots(count: int) -> Any:
             of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
             of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (at,))
             width = width_of(context, builder, rows, of)
-            _write_dots(context, builder, rows.dtype, width, of_rows, of_x, of_z)
+            total = _dots(context, builder, rows.dtype, width, of_rows, of_x)
+            store(builder, total, builder.bitcast(of_z, total.type.as_pointer()))
 
         return signature(types.void, rows, types.intp, X, types.intp, Z, types.intp), generate
 
     return named(dots, ("rows", "q", "X", "r", "Z", "at"))
 
 
-def chosen_dots(count: int) -> Any:
-    """Compile (rows, lists, r, k, X, Z): Z[k], ... = the products of X[r] with `count` rows lists[r, k], ..."""
+class _Scaled(Vector):
+    """A line that is multiplied with a factor before it is divided, which is the order of plain loops."""
 
-    def dots(context: Any, rows: Any, lists: Any, r: Any, k: Any, X: Any, Z: Any) -> Any:
+    def __init__(self, builder: Any, value: Any, factor: Vector) -> None:
+        super().__init__(builder, value)
+        self._factor = factor
+
+    def __truediv__(self, other: Any) -> Vector:
+        quotient: Vector = self._factor * Vector(self.builder, self.value) / other
+        return quotient
+
+
+def chosen_slopes(count: int, kind: int) -> Any:
+    """Compile (rows, lists, r, k, X, shifts, weights, share, Z, S), for `count` rows q = lists[r, k], ...
+
+    Z[k], ... = z, the product of X[r] with a row, less shifts[q]; S[k], ... = share weights[r, k] phi'(z), a quotient.
+    """
+
+    def slopes(
+        context: Any,
+        rows: Any,
+        lists: Any,
+        r: Any,
+        k: Any,
+        X: Any,
+        shifts: Any,
+        weights: Any,
+        share: Any,
+        Z: Any,
+        S: Any,
+    ) -> Any:
+        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+            zero = _index(context)[1]
+            of, of_lists, r, k, x, shift, weight, share, z, s = arguments
+            found = _chosen(context, builder, lists, of_lists, r, k, count)
+            of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
+            of_x, width = pointer(context, builder, X, x, (r, zero)), width_of(context, builder, rows, of)
+            total = _dots(context, builder, rows.dtype, width, of_rows, of_x)
+            less = ir.Constant(total.type, ir.Undefined)
+            for j, q in enumerate(found):
+                one = builder.load(pointer(context, builder, shifts, shift, (q,)))
+                less = builder.insert_element(less, one, ir.IntType(32)(j))
+            met = Vector(builder, total) - Vector(builder, less)
+            place = pointer(context, builder, weights, weight, (r, k))
+            factor = Vector(builder, load(builder, builder.bitcast(place, total.type.as_pointer())))
+            scaled = _Scaled(builder, met.value, Vector(builder, splat(builder, share, total.type)) * factor)
+            slope = formulas.slope(kind, scaled)
+            for array, kind_of, value in ((z, Z, met), (s, S, slope)):
+                to = pointer(context, builder, kind_of, array, (k,))
+                store(builder, value.value, builder.bitcast(to, total.type.as_pointer()))
+
+        intp = types.intp
+        return signature(types.void, rows, lists, intp, intp, X, shifts, weights, rows.dtype, Z, S), generate
+
+    return named(slopes, ("rows", "lists", "r", "k", "X", "shifts", "weights", "share", "Z", "S"))
+
+
+def add_chosen(count: int) -> Any:
+    """Compile (rows, lists, r, k, next_r, next_k, S, G): G[r] += the sum of S[k + j] row over rows lists[r, k], ...
+
+    Four after four; on the way it asks for as many rows lists[next_r, next_k], ...
+    """
+
+    def add(context: Any, rows: Any, lists: Any, r: Any, k: Any, next_r: Any, next_k: Any, S: Any, G: Any) -> Any:
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            of, of_lists, r, k, x, z = arguments
-            first = pointer(context, builder, lists, of_lists, (r, k))
-            found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
-            of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
-            of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (k,))
-            _write_dots(context, builder, rows.dtype, width_of(context, builder, rows, of), of_rows, of_x, of_z)
+            line = line_of(context, rows.dtype)
+            of, of_lists, r, k, next_r, next_k, s, g = arguments
+            of_rows, later = (
+                [
+                    pointer(context, builder, rows, of, (q, zero))
+                    for q in _chosen(context, builder, lists, of_lists, *place, count)
+                ]
+                for place in ((r, k), (next_r, next_k))
+            )
+            of_s, of_g = pointer(context, builder, S, s, (k,)), pointer(context, builder, G, g, (r, zero))
+            factors = [splat(builder, builder.load(builder.gep(of_s, [index(j)])), line) for j in range(count)]
+            width = width_of(context, builder, rows, of)
+            with cgutils.for_range_slice(builder, zero, width, index(lanes(rows.dtype)), index) as (offset, _):
+                for row in later:
+                    prefetch(builder, builder.gep(row, [offset]))
+                to = line_at(builder, of_g, offset, line)
+                total = Vector(builder, load(builder, to))
+                for j in range(0, count, 4):
+                    a, b, c, e = (
+                        Vector(builder, load(builder, line_at(builder, row, offset, line)))
+                        for row in of_rows[j : j + 4]
+                    )
+                    t, u, v, w = (Vector(builder, factor) for factor in factors[j : j + 4])
+                    total = (total + t * a + v * c) + (u * b + w * e)
+                store(builder, total.value, to)
 
-        return signature(types.void, rows, lists, types.intp, types.intp, X, Z), generate
+        intp = types.intp
+        return signature(types.void, rows, lists, intp, intp, intp, intp, S, G), generate
 
-    return named(dots, ("rows", "lists", "r", "k", "X", "Z"))
+    return named(add, ("rows", "lists", "r", "k", "next_r", "next_k", "S", "G"))
 
 
-def _write_dots(context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any, to: Any) -> None:
-    """Write the products of a vector with each row."""
+def _chosen(context: Any, builder: Any, lists: Any, of_lists: Any, r: Any, k: Any, count: int) -> list[Any]:
+    """The numbers lists[r, k], ..."""
+    first = pointer(context, builder, lists, of_lists, (r, k))
+    return [builder.load(builder.gep(first, [ir.IntType(64)(j)])) for j in range(count)]
+
+
+def _dots(context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], of_x: Any) -> Any:
+    """The products of a vector with each row, as a vector."""
     index, zero = _index(context)
     line = line_of(context, dtype)
     sums = [accumulator(builder, line) for _ in of_rows]
@@ -85,7 +172,7 @@ def _write_dots(context: Any, builder: Any, dtype: Any, width: Any, of_rows: Seq
         factor = load(builder, line_at(builder, of_x, offset, line))
         for row, place in zip(of_rows, sums, strict=True):
             add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-    store_sums(builder, [builder.load(place) for place in sums], to)
+    return folded(builder, [builder.load(place) for place in sums])
 
 
 def add_rows(count: int) -> Any:

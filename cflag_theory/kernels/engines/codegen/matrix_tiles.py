@@ -12,8 +12,9 @@ if REASON:
         COLUMNS,
         PANELS,
         ROWS,
+        add_chosen,
         add_rows,
-        chosen_dots,
+        chosen_slopes,
         gradient_tile,
         panel_slopes,
         panel_sums,
@@ -25,8 +26,9 @@ else:
         COLUMNS,
         PANELS,
         ROWS,
+        add_chosen,
         add_rows,
-        chosen_dots,
+        chosen_slopes,
         gradient_tile,
         panel_slopes,
         panel_sums,
@@ -35,6 +37,6 @@ else:
     )
 
 __all__ = [
-    "COLUMNS", "PANELS", "ROWS", "add_rows", "chosen_dots", "gradient_tile", "panel_slopes", "panel_sums",
-    "panel_tile", "row_dots",
+    "COLUMNS", "PANELS", "ROWS", "add_chosen", "add_rows", "chosen_slopes", "gradient_tile", "panel_slopes",
+    "panel_sums", "panel_tile", "row_dots",
 ]  # fmt: skip

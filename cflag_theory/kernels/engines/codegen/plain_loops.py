@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import in_order, inner
-from cflag_theory.kernels.engines.codegen.kinds import GROUP, Formula, formula_of
+from cflag_theory.kernels.engines.codegen.kinds import GROUP, LINES, Formula, formula_of
 
 
 def loop_text(formula: Formula) -> str:
@@ -28,7 +29,7 @@ def loop_text(formula: Formula) -> str:
     lines += [f"        {name}[{name}_row, column] = new_{name}" for name in formula.written]
     if summed:
         lines += ["        total += number(term)"]
-    if formula.returned == "Lined":
+    if formula.returned in LINES:
         lines += ["    lines[lines_row, 0] = total"]
     elif summed:
         lines += ["    return total"]
@@ -46,8 +47,23 @@ def sweep(body: Callable[..., Any]) -> Any:
     return in_order(loop) if formula.returned == "Written" else inner(loop)
 
 
+_slope = in_order(formulas.slope)
+
+
+def folded_slopes(kind: int) -> Any:
+    """(lines, starts, out): out[g] = phi'(starts[g, 0] + lines[g, 0]), where a line's sum stands, GROUP times."""
+
+    @in_order
+    def fold(lines: Any, starts: Any, out: Any) -> None:
+        for g in range(GROUP):
+            out[g] = _slope(kind, lines[g, 0] + starts[g, 0])
+
+    return fold
+
+
+fold_lines = folded_slopes(formulas.QUADRATIC)
+
+
 @inner
-def fold_lines(lines: Any, sums: Any) -> None:
-    """The sums of the first GROUP lines, which stand in their first places already."""
-    for k in range(GROUP):
-        sums[k] = lines[k, 0]
+def ask_for(array: Any, place: int) -> None:
+    """Nothing: plain loops do not ask beforehand."""

@@ -33,15 +33,32 @@ def row_dots(count: int) -> Any:
     return dots
 
 
-def chosen_dots(count: int) -> Any:
-    """(rows, lists, r, k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, k], ..."""
+def chosen_slopes(count: int, kind: int) -> Any:
+    """(rows, lists, r, k, X, shifts, weights, share, Z, S): z and slopes of the rows lists[r, k], ..."""
 
     @inner
-    def dots(rows: Any, lists: Any, r: int, k: int, X: Any, Z: Any) -> None:
+    def slopes(
+        rows: Any, lists: Any, r: int, k: int, X: Any, shifts: Any, weights: Any, share: Any, Z: Any, S: Any
+    ) -> None:
         for j in range(k, k + count):
-            Z[j] = _dot(rows, lists[r, j], X, r)
+            Z[j] = _dot(rows, lists[r, j], X, r) - shifts[lists[r, j]]
+            S[j] = share * weights[r, j] * _slope(kind, Z[j])
 
-    return dots
+    return slopes
+
+
+def add_chosen(count: int) -> Any:
+    """(rows, lists, r, k, next_r, next_k, S, G): G[r] += the sum of S[k + j] row over rows lists[r, k], ..."""
+
+    @in_order
+    def add(rows: Any, lists: Any, r: int, k: int, next_r: int, next_k: int, S: Any, G: Any) -> None:
+        for j in range(k, k + count, 4):
+            a, b, c, e = lists[r, j], lists[r, j + 1], lists[r, j + 2], lists[r, j + 3]
+            for column in range(rows.shape[1]):
+                first = G[r, column] + S[j] * rows[a, column] + S[j + 2] * rows[c, column]
+                G[r, column] = first + (S[j + 1] * rows[b, column] + S[j + 3] * rows[e, column])
+
+    return add
 
 
 def add_rows(count: int) -> Any:

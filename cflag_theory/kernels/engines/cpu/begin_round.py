@@ -143,7 +143,8 @@ def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: 
             _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
         if subset:
             kept_gradients(
-                n.potential, past, i, w.kept_rows, w.kept_begin, w.kept_end, w.kept_weights, w.kept_share, valued,
+                n.potential, past, i, w.kept_rows, w.kept_begin, w.kept_end, w.kept_weights, w.kept_share, n.bits > 0,
+                valued,
                 w.past_Z, w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
     if subset and len(past.offsets) > 0:

@@ -23,9 +23,10 @@ from cflag_theory.kernels.engines.cpu.local_steps import (
     delayed_steps,
     full_steps,
     general_steps,
-    measure_errors,
+    joint_steps,
     stochastic_steps,
 )
+from cflag_theory.kernels.engines.cpu.measure import measure_errors
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
 from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.numbers import Array
@@ -48,8 +49,9 @@ def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
 
 @sweep
 def _start_along(grad_g: Read, x: Read, V: Write, D: Write, beta: Number) -> Written:
-    """V = grad_g, and where a step along it leads from x."""
-    return grad_g, x - beta * grad_g
+    """V = beta grad_g, and where a step along it leads from x."""
+    step = beta * grad_g
+    return step, x - step
 
 
 @sweep
@@ -190,6 +192,8 @@ def local_work(n: Numbers, s: Padded, R: int, group: int, stamp: int, w: Workspa
             stamp += count * n.local_steps
         elif not s.single:
             general_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
+        elif fused and n.bits > 0:
+            joint_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
         elif fused:
             delayed_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
         else:

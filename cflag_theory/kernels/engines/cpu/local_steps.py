@@ -16,6 +16,7 @@ import numpy as np
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import (
+    Chained,
     Later,
     Lined,
     Number,
@@ -24,17 +25,21 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Write,
     Written,
     add_multiple,
+    ask_for,
     copy,
     fold_lines,
+    folded_slopes,
+    scale,
     sweep,
 )
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
-from cflag_theory.kernels.engines.cpu.layout import Padded, Part
+from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, fill_panels
 from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
+cauchy_slopes, geman_mcclure_slopes = folded_slopes(CAUCHY), folded_slopes(GEMAN_MCCLURE)
 
 
 class Lanes(NamedTuple):
@@ -55,9 +60,12 @@ class Lanes(NamedTuple):
     #: (lanes,): Of the component of the next step.
     z: Array
     row: Ints
-    #: (lanes,), (lanes, numbers of a line), (lanes,): phi' there; sums of the next z that are not summed up; ||D||^2.
+    #: (lanes,), (lanes, numbers of a line) three times, (lanes,): phi' there; sums of the next z that are not summed
+    #: up; in the first column what they start from, and in the second what a slope's change counts; zeros; ||D||^2.
     slopes_met: Array
     lines: Array
+    starts: Array
+    nothing: Array
     squares: Array
     #: (lanes,): Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
     client: Ints
@@ -65,6 +73,8 @@ class Lanes(NamedTuple):
     drawn: Ints
     base: Ints
     components: Array
+    #: (lanes, 8): Of steps together: row, `drawn` and `base`.
+    places: Ints
     #: (lanes, local steps, width), last : (lanes, components of a client): Of elementwise problems: phi' met so far,
     #: and which step met a component last, counted over all groups.
     history: Array
@@ -116,6 +126,16 @@ def _refresh(
 
 
 @sweep
+def _refresh_chained(
+    row: Read, following: Read, later: Later, V: Write, D: Write, change: Number, keep: Number
+) -> Chained:
+    """The same of a V that is held times beta."""
+    v = V + change * row
+    moved = keep * D - v
+    return v, moved, following * moved
+
+
+@sweep
 def _descend(
     row: Read, following: Read, later: Later, x: Read, V: Read, D: Write, factor: Number, keep: Number, beta: Number
 ) -> Lined:
@@ -143,38 +163,6 @@ def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Arra
     copy(estimate, g, estimates, k)
 
 
-@apart
-def measure_errors(n: Numbers, s: Padded, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
-    """Set the estimates of one lane's path against the full gradients there."""
-    share = s.p[i]
-    for k in range(n.local_steps):
-        for c in range(w.D.shape[1]):
-            w.point[0, c] = X[r, c] + w.path[k, c]
-        full_gradient(n, s.current, i, panels, w)
-        error2 = 0.0
-        for c in range(w.D.shape[1]):
-            error = w.estimates[k, c] - w.rho[0, c]
-            error2 += error * error
-            w.rho_sum[r, c] += share * w.rho[0, c]
-            w.error_sum[r, c] += share * error
-        w.error2[r] = max(w.error2[r], error2)
-
-
-@inner
-def full_gradient(n: Numbers, part: Part, i: int, panels: Array, w: Lanes) -> None:
-    """grad g_i at w.point into w.rho."""
-    if len(part.coefficients) > 0:
-        fill_coordinate_slopes(n.potential, part.shift, w.point, 0, w.rho, 0)
-        for c in range(w.rho.shape[1]):
-            w.rho[0, c] *= part.means[i, c]
-    else:
-        first = part.client_rows[i]
-        client_gradients(
-            n.potential, part, i, w.point, panels, 0, False, first, part.client_rows[i + 1] - first, w.zs, w.slopes,
-            w.zs, w.rho, w.value,
-        )  # fmt: skip
-
-
 @sweep
 def _square_line(vector: Read) -> Lined:
     """||vector||^2 as a line."""
@@ -186,80 +174,110 @@ def _measure_drifts(lanes: int, w: Lanes) -> None:
     """The largest ||D||^2 so far; on w.lines between two uses."""
     for g in range(lanes):
         _square_line(w.D, g, w.lines, g)
-    fold_lines(w.lines, w.squares)
+    fold_lines(w.lines, w.nothing, w.squares)
     for g in range(lanes):
         w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
 
 
-@inner
-def _lane_slopes(potential: int, lanes: int, z: Array, slopes: Array) -> None:
-    """phi'(z) of the lanes; for one potential a loop, so that it vectorises."""
-    if potential == CAUCHY:
-        for g in range(lanes):
-            slopes[g] = formulas.slope(CAUCHY, z[g])
-    elif potential == GEMAN_MCCLURE:
-        for g in range(lanes):
-            slopes[g] = formulas.slope(GEMAN_MCCLURE, z[g])
+@apart
+def _fill_slopes(
+    potential: int, together: bool, lanes: int, lines: Array, starts: Array, z: Array, slopes: Array
+) -> None:
+    """phi'(z) of the lanes, for some potentials as a vector."""
+    # Slopes of float32 were rounded from float64 in replicas alone, and still are.
+    fit = z.itemsize == 8 or together
+    if fit and potential == CAUCHY:
+        cauchy_slopes(lines, starts, slopes)
+    elif fit and potential == GEMAN_MCCLURE:
+        geman_mcclure_slopes(lines, starts, slopes)
     else:
+        fold_lines(lines, starts, z)
         for g in range(lanes):
             slopes[g] = formulas.slope(potential, z[g])
 
 
 @apart
-def delayed_steps(
-    n: Numbers,
-    s: Padded,
-    lanes: int,
-    R: int,
-    keep: float,
-    beta: float,
-    orders: Ints,
-    Z: Array,
-    S: Array,
-    w: Lanes,
+def joint_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
 ) -> None:
-    """All steps of a group of lanes with delayed gradients and one row a component.
+    """All steps of a group of lanes with delayed gradients and one row a component, where replicas go together.
 
-    Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
+    V is held times beta. Where they are `summed`, D stands for x_k itself and z is not known from the full pass.
     """
-    # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
-    rows, weights = s.current.rows, s.current.shares if n.summed else s.current.weights
-    D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
-    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
-    # Numba tests signed indices for counting from the end, and unsigned ones it does not.
-    E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
-    drawn, stride, shifts, summed = w.drawn, np.uint64(R), s.current.shifts, n.summed
+    # Reading a field of a tuple in a loop would change a count of references there, which slows other threads; and a
+    # step is so short that places of its numbers count: those of a lane stand in one line.
+    rows, weights, shifts = s.current.rows, s.current.shares if n.summed else s.current.weights, s.current.shifts
+    D, V, slopes, lines, starts, places = w.D, w.V, w.slopes_met, w.lines, w.starts, w.places
+    E, bits, stride, summed = n.local_steps, np.uint64(n.bits), np.uint64(R), n.summed
+    for lane in range(lanes if E > 1 else 0):
+        # Numba tests signed indices for counting from the end, and unsigned ones it does not.
+        g, base = np.uint64(lane), w.base[lane]
+        q = orders[w.drawn[lane] + stride]
+        places[g, 0], places[g, 1], places[g, 2] = q, w.drawn[lane], base
+        starts[g, 0] = -shifts[q] if summed else Z[base + (q << bits)]
+        starts[g, 1] = beta / w.components[lane]
+        if not summed:
+            scale(V, g, beta)
+        _meet_line(rows, q, D, g, lines, g)
+    for k in range(1, E):
+        # After the last step the product is taken with the last row again, and is not used.
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
+        if n.measures_drift:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q, drawn, base = places[g, 0], places[g, 1], places[g, 2]
+            at, new = base + (q << bits), weights[q] * slopes[g]
+            change = (new - S[at]) * starts[g, 1]
+            S[at] = new
+            following, later = orders[drawn + following_at], orders[drawn + later_at]
+            places[g, 0] = following
+            starts[g, 0] = -shifts[following] if summed else Z[base + (following << bits)]
+            ask_for(S, base + (later << bits))
+            _refresh_chained(rows, q, rows, following, rows, later, V, g, D, g, change, keep, lines, g)
+
+
+@apart
+def delayed_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+) -> None:
+    """The same where every replica goes alone."""
+    rows, weights, D, V, row, base, components = (
+        s.current.rows,
+        s.current.weights,
+        w.D,
+        w.V,
+        w.row,
+        w.base,
+        w.components,
+    )
+    estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
+    E, errors, drawn, stride = n.local_steps, n.exact_errors, w.drawn, np.uint64(R)
     for lane in range(lanes):
         if errors:
             note(0, lane, D, estimate, path, estimates)
             _move(V, lane, D, lane, keep, beta)
         if E > 1:
             q = orders[drawn[lane] + stride]
-            row[lane] = q
+            row[lane], starts[lane, 0] = q, Z[base[lane] + q]
             _meet_line(rows, q, D, lane, lines, lane)
     for k in range(1, E):
-        # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        fold_lines(lines, z)
-        for lane in range(lanes):
-            g = np.uint64(lane)
-            z[g] += -shifts[row[g]] if summed else Z[base[g] + (row[g] << bits)]
-        _lane_slopes(n.potential, lanes, z, slopes)
-        if drift:
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
+        if n.measures_drift:
             _measure_drifts(lanes, w)
         for lane in range(lanes):
             g = np.uint64(lane)
             q = row[g]
-            at = base[g] + (q << bits)
-            new = weights[q] * slopes[g]
+            new, at = weights[q] * slopes[g], base[g] + q
             change = formulas.refreshed_mean(0.0, new, S[at], components[g])
             S[at] = new
             if errors:
                 add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
-            following = orders[drawn[g] + following_at]
-            later = orders[drawn[g] + later_at]
-            row[g] = following
+            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
+            row[g], starts[g, 0] = following, Z[base[g] + following]
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
 
 
@@ -269,22 +287,17 @@ def stochastic_steps(
 ) -> None:
     """The same with the gradient of the drawn component alone."""
     rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
-    D, V, z, row, replica = w.D, w.V, w.z, w.row, w.replica
+    D, V, row, replica, starts = w.D, w.V, w.row, w.replica, w.starts
     estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
-    E, drift, errors, zero = n.local_steps, n.measures_drift, n.exact_errors, X.dtype.type(0)
-    drawn, stride = w.drawn, np.uint64(R)
+    E, errors, zero, drawn, stride = n.local_steps, n.exact_errors, X.dtype.type(0), w.drawn, np.uint64(R)
     for lane in range(lanes):
         q = orders[drawn[lane]]
-        row[lane] = q
+        row[lane], starts[lane, 0] = q, -shifts[q]
         _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(E):
-        # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        fold_lines(lines, z)
-        for lane in range(lanes):
-            z[lane] -= shifts[row[lane]]
-        _lane_slopes(n.potential, lanes, z, slopes)
-        if drift and k > 0:
+        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
+        if n.measures_drift and k > 0:
             _measure_drifts(lanes, w)
         for lane in range(lanes):
             g = np.uint64(lane)
@@ -295,9 +308,8 @@ def stochastic_steps(
                     estimate[g, c] = zero
                 add_multiple(rows, q, estimate, g, factor)
                 note(k, g, D, estimate, path, estimates)
-            following = orders[drawn[g] + following_at]
-            later = orders[drawn[g] + later_at]
-            row[g] = following
+            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
+            row[g], starts[g, 0] = following, -shifts[following]
             _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 

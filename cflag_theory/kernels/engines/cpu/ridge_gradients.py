@@ -17,7 +17,6 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     Read,
     Summed,
     Write,
-    Written,
     scale,
     sweep,
 )
@@ -30,6 +29,8 @@ CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 NEAR, NEAR_TOGETHER, FEW_ROWS, MOST_ROWS = 2048, 32768, 32, 48
 #: In place of a client: all of them, in shares.
 EVERY = -1
+#: Rows of a list between those that are added and those that are asked for.
+AHEAD = 16
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -37,16 +38,11 @@ TILE_ROWS, TILE_PANELS, TILE_COLUMNS = matrix_tiles.ROWS, matrix_tiles.PANELS, m
 
 add_rows_4, add_rows_8 = matrix_tiles.add_rows(4), matrix_tiles.add_rows(8)
 dots_of_4, dots_of_8 = matrix_tiles.row_dots(4), matrix_tiles.row_dots(8)
-dots_of_4_chosen, dots_of_8_chosen = matrix_tiles.chosen_dots(4), matrix_tiles.chosen_dots(8)
+cauchy_of_4, cauchy_of_8 = (matrix_tiles.chosen_slopes(count, CAUCHY) for count in (4, 8))
+add_chosen_4, add_chosen_8 = matrix_tiles.add_chosen(4), matrix_tiles.add_chosen(8)
 cauchy_slopes, geman_mcclure_slopes = matrix_tiles.panel_slopes(CAUCHY), matrix_tiles.panel_slopes(GEMAN_MCCLURE)
 panel_sums = matrix_tiles.panel_sums
 panel_tile, gradient_tile = matrix_tiles.panel_tile, matrix_tiles.gradient_tile
-
-
-@sweep
-def add_4(a: Read, b: Read, c: Read, e: Read, G: Write, s: Number, t: Number, u: Number, v: Number) -> Written:
-    """G += s a + t b + u c + v e."""
-    return (G + s * a + u * c) + (t * b + v * e)
 
 
 @sweep
@@ -176,13 +172,13 @@ def _fill_panel_slopes(
 
 @inner
 def _multiply_slopes(potential: int, first: int, end: int, Z: Array, S: Array) -> None:
-    """S *= phi'(z) for the numbers from first to end."""
+    """S *= phi'(z) for the numbers from first to end; where the potential is known, the quotient comes last."""
     if potential == CAUCHY:
         for k in range(first, end):
-            S[np.uint64(k)] *= formulas.slope(CAUCHY, Z[np.uint64(k)])
+            S[k] *= formulas.slope(CAUCHY, Z[k])
     elif potential == GEMAN_MCCLURE:
         for k in range(first, end):
-            S[np.uint64(k)] *= formulas.slope(GEMAN_MCCLURE, Z[np.uint64(k)])
+            S[k] *= formulas.slope(GEMAN_MCCLURE, Z[k])
     else:
         for k in range(first, end):
             S[k] *= formulas.slope(potential, Z[k])
@@ -266,30 +262,39 @@ def client_gradients(
 @apart
 def kept_gradients(
     potential: int, part: Part, i: int, chosen: Ints, begin: Ints, ends: Ints, weights: Array, factors: Array,
-    valued: bool, Z: Array, S: Array, X: Array, G: Array, values: Array,
+    together: bool, valued: bool, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
     """G[r] += factors[r, i] times the sum of weight phi'(z) row over a list, and values with phi(z).
 
     The list is chosen[r, begin[r, i] : ends[r, i]], a multiple of four, with its weights[r]; Z and S are scratch for as
     many numbers as chosen[r] has.
     """
-    rows, shifts = part.rows, part.shifts
-    for r in range(len(X)):
+    rows, shifts, R = part.rows, part.shifts, len(X)
+    for r in range(R):
         share, first, end = X.dtype.type(factors[r, i]), begin[r, i], ends[r, i]
         total, k = 0.0, first
-        while k + 8 <= end:
-            dots_of_8_chosen(rows, chosen, r, k, X, Z)
+        while k < end:
+            whole, stop = k + 8 <= end, min(k + 8, end)
+            next_r, next_k = r, k + AHEAD
+            if next_k >= end:
+                next_r, after = (r + 1, i) if r + 1 < R else (0, min(i + 1, begin.shape[1] - 1))
+                next_k = begin[next_r, after] + (next_k - end) // 8 * 8
+            if whole:
+                cauchy_of_8(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+            else:
+                cauchy_of_4(rows, chosen, r, k, X, shifts, weights, share, Z, S)
+            # Slopes of float32 were rounded from float64 in replicas alone, and still are.
+            if potential != CAUCHY or (Z.itemsize == 4 and not together):
+                for j in range(k, stop):
+                    S[j] = share * weights[r, j]
+                _multiply_slopes(potential, k, stop, Z, S)
+            if valued:
+                for j in range(k, stop):
+                    total += weights[r, j] * formulas.potential(potential, Z[j])
+            # The rows are still near, and those of the next products are asked for.
+            if whole:
+                add_chosen_8(rows, chosen, r, k, next_r, next_k, S, G)
+            else:
+                add_chosen_4(rows, chosen, r, k, next_r, next_k, S, G)
             k += 8
-        if k < end:
-            dots_of_4_chosen(rows, chosen, r, k, X, Z)
-        for k in range(first, end):
-            Z[k] -= shifts[chosen[r, k]]
-            S[k] = share * weights[r, k]
-        _multiply_slopes(potential, first, end, Z, S)
-        if valued:
-            for k in range(first, end):
-                total += weights[r, k] * formulas.potential(potential, Z[k])
-        for k in range(first, end, 4):
-            a, b, c, e = chosen[r, k], chosen[r, k + 1], chosen[r, k + 2], chosen[r, k + 3]
-            add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
         values[r] += factors[r, i] * total

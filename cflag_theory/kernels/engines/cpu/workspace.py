@@ -12,7 +12,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, ROUNDS, STATES, SUBSET, Numbers
 from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, rounded_up
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
-from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
+from cflag_theory.kernels.engines.cpu.ridge_gradients import AHEAD, MOST_ROWS
 from cflag_theory.kernels.numbers import Array, Ints
 
 
@@ -117,8 +117,8 @@ def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
             state=(STATES,), measured=(ROUNDS,), alphas=(R,),
         ),
         **_views(
-            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past), signs=(R,), alive=(R,),
-            order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
+            np.int64, kept_begin=(lists, N), kept_end=(lists, N), kept_rows=(lists, past + AHEAD), signs=(R,),
+            alive=(R,), order=(int(np.diff(s.past.client_start).max()) if lists else 0,),
         ),
         orders=np.zeros(N * R * rounded_up(n.local_steps, 4), np.uint64),
     )  # fmt: skip
@@ -135,18 +135,17 @@ def new_lanes(n: Numbers, s: Padded, R: int, group: int) -> Lanes:
     rows = 0 if elementwise else int(np.diff(s.current.client_rows).max())
     together = max(group, GROUP)
     histories, steps = group if elementwise else 0, E if n.exact_errors else 0
-    every = (group, width)
+    every, line = (group, width), (together, LINE // dtype.itemsize)
     return Lanes(
         **_views(
             dtype, D=every, u=every, V=every, estimate=every, path=(steps, width), estimates=(steps, width),
-            rho=(1, width), point=(1, width), z=(together,), slopes_met=(together,),
-            lines=(together, LINE // dtype.itemsize), squares=(together,), history=(histories * E, width), zs=(rows,),
-            slopes=(rows,),
+            rho=(1, width), point=(1, width), z=(together,), slopes_met=(together,), lines=line, starts=line,
+            nothing=line, squares=(together,), history=(histories * E, width), zs=(rows,), slopes=(rows,),
         ),
         **_views(
             np.float64, components=(group,), value=(1,), drift2=(R,), error2=(R,), rho_sum=(R, width),
             error_sum=(R, width),
         ),
         **_views(np.int64, client=(group,), replica=(group,), last=(histories, components)),
-        **_views(np.uint64, row=(group,), drawn=(group,), base=(group,)),
+        **_views(np.uint64, row=(group,), drawn=(group,), base=(group,), places=(group, 8)),
     )  # fmt: skip
