@@ -278,7 +278,9 @@ def _by_root(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -
     steps = _direct(lemma, shown, original) if {*signs.values()} <= facts.known.keys() else None
     if steps is None:
         return None
-    facts.known[name] = rules.Known(lemma.goal)
+    # What shows the squares may have names of steps from there on.
+    steps = _renamed(steps, "squares")
+    facts.known[name := steps[-1].name] = rules.Known(lemma.goal)
     one, other = norm(sp.expand(b * u)), norm(sp.expand(c * v))
     squares = [facts.square_of(w) for w in sorted({n.args[0] for n in (one * other).atoms(Norm)}, key=str)]
     facts.derive("squares", at_most(one**2, other**2), [name, *squares])
