@@ -117,13 +117,13 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
 
 
 def _is_lost_in(frame: FrameType | None) -> bool:
-    """Whether Python reports and drops what is raised there: in callbacks of the collector, in finalizers, where
-    collections of weak references forget what is gone, and where z3 makes what its finalizer needs. Or whether it
-    makes an error of its own of it: where ctypes converts arguments."""
+    """Whether Python reports and drops what is raised there: in callbacks of the collector, in finalizers, in what
+    logging does at a fork, where collections of weak references forget what is gone, and where z3 makes what its
+    finalizer needs. Or whether it makes an error of its own of it: where ctypes converts arguments."""
     dropping = {getattr(callback, "__code__", None) for callback in gc.callbacks} | {weakref.finalize.__call__.__code__}
     return any(
         code in dropping
-        or code.co_name in ("__del__", "from_param")
+        or code.co_name in ("__del__", "from_param", "_acquireLock", "_releaseLock")
         or (code.co_name == "__init__" and code.co_filename.endswith("z3.py"))
         or (code.co_name in ("_remove", "remove") and code.co_filename in _WEAK)
         for code in (one.f_code for one, _ in traceback.walk_stack(frame))

@@ -88,7 +88,7 @@ def test_two_processes_give_the_same_bits(whole, tmp_path):
         if isinstance(given, dict)
         for key, value in given.items()
     ]
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "cflag_theory.bridge"]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "cflag_theory", "bridge"]
     sets = [word for pair in [*words, "seeds=5"] for word in ("--set", pair)]
     done = subprocess.run(
         [*command, "--out", str(tmp_path), *sets],
