@@ -243,15 +243,8 @@ def delayed_steps(
     n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
 ) -> None:
     """The same where every replica goes alone."""
-    rows, weights, D, V, row, base, components = (
-        s.current.rows,
-        s.current.weights,
-        w.D,
-        w.V,
-        w.row,
-        w.base,
-        w.components,
-    )
+    rows, weights, D, V, row = s.current.rows, s.current.weights, w.D, w.V, w.row
+    base, components = w.base, w.components
     estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
     E, errors, drawn, stride = n.local_steps, n.exact_errors, w.drawn, np.uint64(R)
     for lane in range(lanes):
