@@ -146,9 +146,11 @@ def _by_factor(
 
     Powers of the number of rounds on the left are left out of what is proved of one round.
     """
+    if asked.goal.op != "<=" or before.right == 0:
+        return None
     ratio, past = sp.powsimp(asked.goal.right / before.right), asked.facts[-1]
     common = sp.Mul(*(one for one in sp.Mul.make_args(before.left) if one.is_Pow and end in one.exp.free_symbols))
-    if asked.goal.op != "<=" or ratio.atoms(Term) or end in ratio.free_symbols or ratio == common == 1:
+    if ratio.atoms(Term) or end in ratio.free_symbols or ratio == common == 1:
         return None
     left, right = (sp.powsimp(one / common) for one in (asked.goal.left, ratio * before.left))
     lemma = replace(
