@@ -159,13 +159,20 @@ def _by_factor(
     steps = _direct(lemma, shown, original)
     if steps is None:
         return None
-    known = {fact.name: fact.relation for fact in asked.facts if not fact.relation.slack.atoms(Term)}
-    certificate = find(asked.goal, known | {past.name: past.relation, lemma.name: lemma.goal})
-    if certificate is None:
-        return None
-    facts = _hypotheses(asked)
-    facts.known[lemma.name] = rules.Known(lemma.goal)
-    return [*steps, Obligation(asked.name, asked.goal, facts.used(certificate), certificate)]
+    steps, facts = _renamed(steps, "one round"), _given(asked, shown, original)
+    numbers = {name: one for name, one in facts.relations().items() if not one.slack.atoms(Term)}
+    facts.known[steps[-1].name] = rules.Known(lemma.goal)
+    certificate = find(asked.goal, numbers | {past.name: past.relation, steps[-1].name: lemma.goal})
+    return None if certificate is None else _shown(steps, facts, asked, certificate)
+
+
+def _shown(
+    steps: Sequence[Use | Obligation], facts: Facts, reading: Reading, certificate: sp.Expr
+) -> list[Use | Obligation]:
+    """These steps, and what else a certificate of the claim needs."""
+    used = facts.used(certificate)
+    more = [facts.steps[name] for name in _needed(facts, list(used))]
+    return [*steps, *more, Obligation(reading.name, reading.goal, used, certificate)]
 
 
 def _renamed(steps: Sequence[Use | Obligation], word: str) -> list[Use | Obligation]:
@@ -185,19 +192,16 @@ def _direct(
     reading: Reading, shown: Sequence[Use] = (), original: Sequence[Fact] = ()
 ) -> list[Use | Obligation] | None:
     """The steps that show a claim without induction; `shown` are uses that some of its facts come from."""
+    goal = reading.goal
+    if goal.op != "<" and sp.expand(goal.slack) == 0:
+        return [Obligation(reading.name, goal, (), sp.S.Zero)]
     if (rooted := _by_root(reading, shown, original)) is not None:
         return rooted
-    goal = reading.goal
     # A bound of norms is proved of their squares.
     of_norms = goal.op == "<=" and reading.norms and manifestly_nonnegative(Atoms()(goal.right))
     squared = at_most(sp.expand(goal.left**2), sp.expand(goal.right**2)) if of_norms else None
-    facts = _hypotheses(reading)
-    facts.behind = {fact.name: known_of(fact) for fact in original}
-    for use in shown:
-        if use.name in facts.known:
-            facts.steps[use.name] = use
-        else:
-            facts.use(use)
+    direct = squared is None or norm_of(goal.left) is None or norm_of(goal.right) is None
+    facts = _given(reading, shown, original)
     for stage in (functions, norms, gradient_steps):
         before = len(facts.known)
         _add(stage, reading, facts)
@@ -207,10 +211,10 @@ def _direct(
             facts.prove(hint)
         if len(facts.known) == before and stage is not functions:
             continue
-        found = facts.certificate(goal)
+        found = facts.certificate(goal) if direct else None
         if found is None and squared is not None and stage is not functions:
             found = _by_squares(facts, goal, squared)
-        if found is None and (reading.norms or not facts.refused):
+        if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
             used = tuple(
@@ -270,7 +274,7 @@ def _by_root(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -
     if reading.goal.op != "<=" or left is None or right is None:
         return None
     (b, u), (c, v) = left, right
-    facts = _hypotheses(reading)
+    facts = _given(reading, shown, original)
     numbers = [name for name, one in facts.relations().items() if not one.slack.atoms(Term)]
     signs = {one: f"sign of {one}" for one in (b, c)}
     for one, name in signs.items():
@@ -292,12 +296,19 @@ def _by_root(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -
     certificate = find(reading.goal, facts.relations()) if "roots" in facts.known else None
     if certificate is None:
         return None
-    used = facts.used(certificate)
-    return [
-        *steps,
-        *(facts.steps[one] for one in _needed(facts, list(used))),
-        Obligation(reading.name, reading.goal, used, certificate),
-    ]
+    return _shown(steps, facts, reading, certificate)
+
+
+def _given(reading: Reading, shown: Sequence[Use], original: Sequence[Fact]) -> Facts:
+    """The hypotheses, of which `shown` are uses that some come from, and more."""
+    facts = _hypotheses(reading)
+    facts.behind = {fact.name: known_of(fact) for fact in original}
+    for use in shown:
+        if use.name in facts.known:
+            facts.steps[use.name] = use
+        else:
+            facts.use(use)
+    return facts
 
 
 def _hypotheses(reading: Reading) -> Facts:
