@@ -84,6 +84,18 @@ FALSE = {
         a * L <= 1,
     ),
     "two proximal points": (norm2(p + q), norm2(x + y), proximal(h, x, p), proximal(f, y, q)),
+    "proximal points of one x, near and far": (
+        norm2(p - x),
+        norm2(q - x) / 4,
+        proximal(f, x, p),
+        sp.Eq(q, x - 2 * a * f.grad(q)),
+    ),
+    "a proximal step that moves on": (
+        norm2(p - x),
+        a**2 * norm2(f.grad(x)) / 2,
+        sp.Eq(p, x - a * f.grad(p) + s * (p - x)),
+        s < 1,
+    ),
     "a function of another point": (
         dot(p - q, x - y),
         norm2(p - q),

@@ -264,14 +264,17 @@ class _Family:
         """Give the vectors of equations their values; whether all equations hold is asked of the finished instance."""
         for _ in range(_PASSES):
             before = dict(world.vectors)
+            # One that is given by another may come before it.
             for left, value in self.solved.defined.items():
                 for _ in self._values(world, left):
-                    entry = left.args[0] in self.sorts
-                    world.vectors[world.key(left)] = [world.number(value)] if entry else world.vector(value)
+                    with suppress(ZeroDivisionError):
+                        entry = left.args[0] in self.sorts
+                        world.vectors[world.key(left)] = [world.number(value)] if entry else world.vector(value)
             for left, (f, step, target) in self.solved.implicit.items():
                 for _ in self._values(world, left):
-                    point = world.functions[world.key(f)].resolvent(world.number(step), world.vector(target))
-                    world.vectors |= {} if point is None else {world.key(left): point}
+                    with suppress(ZeroDivisionError):
+                        point = world.functions[world.key(f)].resolvent(world.number(step), world.vector(target))
+                        world.vectors |= {} if point is None else {world.key(left): point}
             if world.vectors == before:
                 return
 

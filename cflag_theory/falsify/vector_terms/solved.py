@@ -60,13 +60,18 @@ class Solved:
             self.defined = {one: sp.expand(known.xreplace({pivot: value})) for one, known in self.defined.items()}
             self.defined[pivot] = value
         else:
-            any(self._take_implicit(of, one) for one in of)
+            any(self._take_implicit(of, one) for one in of if isinstance(one, Named))
 
     def _take_implicit(self, of: Mapping[sp.Expr, sp.Expr], pivot: sp.Expr) -> bool:
         """Whether an equation with these multiples of vectors gives a point by a gradient there, as a proximal step."""
         there = [one for one in of if isinstance(one, Gradient) and one.args[1] == pivot]
         rest = {one: c for one, c in of.items() if one not in (pivot, *there)}
-        if pivot in self.known or len(there) != 1 or any(pivot in one.atoms(Named) for one in rest):
+        if (
+            pivot in self.known
+            or len(there) != 1
+            or not of[pivot].is_nonzero
+            or any(pivot in one.atoms(Named) for one in rest)
+        ):
             return False
         target = -sp.Add(*(c * one for one, c in rest.items())) / of[pivot]
         self.implicit[pivot] = there[0].args[0], of[there[0]] / of[pivot], target
