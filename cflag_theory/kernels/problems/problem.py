@@ -280,7 +280,7 @@ def digest(problem: Problem, known: Seen | None = None) -> str:
 
 
 def _freeze(holder: Any, *names: str) -> None:
-    """Put a read-only array in the place of each that is not one and owns its numbers."""
+    """Replace each array that can be written to, or that is a view of another, by a read-only copy."""
     for name in names:
         array = getattr(holder, name)
         if array.flags.writeable or array.base is not None:
