@@ -58,8 +58,8 @@ class Sum(NamedTuple):
 
 
 def floats(array: Array) -> Array:
-    """A contiguous float64 array: one type, one compilation."""
-    return np.ascontiguousarray(array, dtype=np.float64)
+    """A contiguous float64 array that can be written to: one type, one compilation, also of read-only arrays."""
+    return np.array(array, dtype=np.float64, order="C")
 
 
 def as_sum(components: Components) -> Sum:
@@ -75,8 +75,8 @@ def as_sum(components: Components) -> Sum:
         weights=floats(components.weights),
         offsets=floats(components.offsets),
         mean_offsets=mean_offsets,
-        row_start=np.ascontiguousarray(components.row_start, dtype=np.int64),
-        client_start=np.ascontiguousarray(components.client_start, dtype=np.int64),
+        row_start=np.array(components.row_start, dtype=np.int64),
+        client_start=np.array(components.client_start, dtype=np.int64),
     )
 
 

@@ -94,7 +94,7 @@ class Work(NamedTuple):
 def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -> Callable[[int], None]:
     """A function that runs one replica into `out`, until `stop` (1,) is not 0."""
     problem = plan.problem
-    labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
+    labels = np.array(problem.labels, dtype=np.int64)
     read = (numbers_of(plan), as_rules(plan, framework), floats(problem.p), floats(problem.start))
     sums = (as_sum(problem.past), as_sum(problem.current), labels)
     window_calls = costs.window_calls(plan.row, framework.slots)

@@ -60,7 +60,7 @@ def _part(components: Components, start: Array) -> Part | None:
         return None
     value, gradient = made
     flat = np.ascontiguousarray(own.data.reshape(n, -1))
-    part = Part(value.address, gradient.address, flat, np.ascontiguousarray(components.client_start, dtype=np.int64))
+    part = Part(value.address, gradient.address, flat, np.array(components.client_start, dtype=np.int64))
     return part if _agree(own, value, gradient, flat, start) else None
 
 

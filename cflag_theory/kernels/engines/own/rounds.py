@@ -59,7 +59,7 @@ def run(plan: Plan, out: Outputs) -> None:
     assert parts is not None
     past, current = parts
     numbers, p, start = numbers_of(plan), floats(problem.p), floats(problem.start)
-    labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
+    labels = np.array(problem.labels, dtype=np.int64)
     stop = np.zeros(1, dtype=np.int64)
     valued = plan.diagnostics > 0
 
