@@ -84,3 +84,13 @@ def at_least(name: str, value: Any, smallest: int) -> int:
     if value >= 1 << 63:
         raise InvalidInput(f"{name} is {quoted(value)}: use an integer below 2^63")
     return int(value)
+
+
+def floats(array: Array) -> Array:
+    """A contiguous float64 array that can be written to: one type, one compilation, also of read-only arrays."""
+    return np.require(array, np.float64, ("C", "W"))
+
+
+def integers(array: Ints) -> Ints:
+    """The same of int64."""
+    return np.require(array, np.int64, ("C", "W"))

@@ -168,7 +168,7 @@ class _Family:
 
     def drawn_apart(self, members: list[sp.Basic]) -> bool:
         """Whether a family has members that no equation gives."""
-        return any(one not in self.solved.known for one in members)
+        return not all(map(self.solved.gives, members))
 
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""

@@ -169,9 +169,10 @@ def _by_factor(
 def _shown(
     steps: Sequence[Use | Obligation], facts: Facts, reading: Reading, certificate: sp.Expr
 ) -> list[Use | Obligation]:
-    """These steps, and what else a certificate of the claim needs."""
-    used = facts.used(certificate)
-    more = [facts.steps[name] for name in _needed(facts, list(used))]
+    """These steps, and what else a certificate of the claim needs: what it adds up, and that divisors are not 0."""
+    divisors = (name for name in facts.strict if name.endswith("is not 0"))
+    used = tuple(dict.fromkeys((*facts.used(certificate), *divisors)))
+    more = (facts.steps[name] for name in _needed(facts, list(used)))
     return [*steps, *more, Obligation(reading.name, reading.goal, used, certificate)]
 
 
@@ -217,11 +218,7 @@ def _direct(
         if found is None and direct and (reading.norms or not facts.refused):
             found = find(goal, facts.relations())
         if found is not None:
-            used = tuple(
-                dict.fromkeys((*facts.used(found), *(name for name in facts.strict if name.endswith("is not 0"))))
-            )
-            steps = [facts.steps[name] for name in _needed(facts, list(used))]
-            return [*steps, Obligation(reading.name, goal, used, found)]
+            return _shown([], facts, reading, found)
     return None
 
 

@@ -26,10 +26,9 @@ class Solved:
         for fact in facts:
             self._take(fact.relation)
 
-    @property
-    def known(self) -> set[sp.Expr]:
-        """The vectors that are given."""
-        return {*self.defined, *self.implicit}
+    def gives(self, vector: sp.Expr) -> bool:
+        """Whether an equation gives this vector."""
+        return vector in self.defined or vector in self.implicit
 
     def _take(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
@@ -67,7 +66,7 @@ class Solved:
         there = [one for one in of if isinstance(one, Gradient) and one.args[1] == pivot]
         rest = {one: c for one, c in of.items() if one not in (pivot, *there)}
         if (
-            pivot in self.known
+            self.gives(pivot)
             or len(there) != 1
             or not of[pivot].is_nonzero
             or any(pivot in one.atoms(Named) for one in rest)

@@ -54,10 +54,10 @@ def functions(reading: Reading, facts: Facts) -> None:
 
 def _means(reading: Reading, equation: Relation) -> Iterator[sp.Expr]:
     """The means of all vectors of an equation where the claim has that of one."""
-    of = parts(equation.slack)
-    for one in reading.bases:
-        if isinstance(one, TotalVector) and one.body in of:
-            yield from (one.operator(other) for other in of if one.operator.index in other.free_symbols)
+    means = [one for one in reading.bases if isinstance(one, TotalVector)]
+    of = parts(equation.slack) if means else {}
+    for mean in (one for one in means if one.body in of):
+        yield from (mean.operator(other) for other in of if mean.operator.index in other.free_symbols)
 
 
 def _lipschitz(facts: Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:

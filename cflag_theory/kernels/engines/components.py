@@ -17,7 +17,7 @@ from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from
 from cflag_theory.kernels.engines.codes import SUBSET, Numbers
 from cflag_theory.kernels.engines.own import potentials
 from cflag_theory.kernels.memory import memory as memories
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, floats, integers
 from cflag_theory.kernels.problems.problem import Components
 
 elementary.register()
@@ -57,11 +57,6 @@ class Sum(NamedTuple):
     client_start: Ints
 
 
-def floats(array: Array) -> Array:
-    """A contiguous float64 array that can be written to: one type, one compilation, also of read-only arrays."""
-    return np.array(array, dtype=np.float64, order="C")
-
-
 def as_sum(components: Components) -> Sum:
     """The components as contiguous arrays of fixed types."""
     dimension = components.rows.shape[1]
@@ -75,8 +70,8 @@ def as_sum(components: Components) -> Sum:
         weights=floats(components.weights),
         offsets=floats(components.offsets),
         mean_offsets=mean_offsets,
-        row_start=np.array(components.row_start, dtype=np.int64),
-        client_start=np.array(components.client_start, dtype=np.int64),
+        row_start=integers(components.row_start),
+        client_start=integers(components.client_start),
     )
 
 

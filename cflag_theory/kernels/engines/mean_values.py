@@ -6,8 +6,8 @@ import numpy as np
 
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import compiled
-from cflag_theory.kernels.engines.components import Sum, as_sum, dot, floats
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.engines.components import Sum, as_sum, dot
+from cflag_theory.kernels.numbers import Array, floats
 from cflag_theory.kernels.problems.problem import Components
 
 

@@ -129,6 +129,14 @@ def folded(builder: Any, vectors: Sequence[Any]) -> Any:
     return one
 
 
+def gathered(builder: Any, places: Sequence[Any], kind: Any) -> Any:
+    """The numbers at these places, as a vector."""
+    found = ir.Constant(kind, ir.Undefined)
+    for k, place in enumerate(places):
+        found = builder.insert_element(found, builder.load(place), ir.IntType(32)(k))
+    return found
+
+
 def _neighbours(builder: Any, a: Any, b: Any, count: int) -> Any:
     """The sums of neighbours among the first `count` numbers of a and b."""
     even, odd = (_shuffled(builder, a, b, range(first, count, 2)) for first in (0, 1))
@@ -270,9 +278,7 @@ def folded_slopes(kind: int) -> Any:
                 for kind_of, array in zip((lines, starts), arguments[:2], strict=True)
             )
             total = folded(builder, [load(builder, line_at(builder, place, index(0), line)) for place in found])
-            apart = ir.Constant(total.type, ir.Undefined)
-            for g, place in enumerate(given):
-                apart = builder.insert_element(apart, builder.load(place), ir.IntType(32)(g))
+            apart = gathered(builder, given, total.type)
             met = formulas.slope(kind, Vector(builder, total) + Vector(builder, apart)).value
             to = pointer(context, builder, out, arguments[2], (index(0),))
             store(builder, met, builder.bitcast(to, met.type.as_pointer()))

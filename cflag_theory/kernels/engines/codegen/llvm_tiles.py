@@ -22,6 +22,7 @@ from cflag_theory.kernels.engines.codegen.llvm_lines import (
     accumulator,
     add_product,
     folded,
+    gathered,
     lanes,
     line_at,
     line_of,
@@ -78,18 +79,9 @@ def chosen_slopes(count: int, kind: int) -> Any:
     """
 
     def slopes(
-        context: Any,
-        rows: Any,
-        lists: Any,
-        r: Any,
-        k: Any,
-        X: Any,
-        shifts: Any,
-        weights: Any,
-        share: Any,
-        Z: Any,
+        context: Any, rows: Any, lists: Any, r: Any, k: Any, X: Any, shifts: Any, weights: Any, share: Any, Z: Any,
         S: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             zero = _index(context)[1]
             of, of_lists, r, k, x, shift, weight, share, z, s = arguments
@@ -97,10 +89,7 @@ def chosen_slopes(count: int, kind: int) -> Any:
             of_rows = [pointer(context, builder, rows, of, (q, zero)) for q in found]
             of_x, width = pointer(context, builder, X, x, (r, zero)), width_of(context, builder, rows, of)
             total = _dots(context, builder, rows.dtype, width, of_rows, of_x)
-            less = ir.Constant(total.type, ir.Undefined)
-            for j, q in enumerate(found):
-                one = builder.load(pointer(context, builder, shifts, shift, (q,)))
-                less = builder.insert_element(less, one, ir.IntType(32)(j))
+            less = gathered(builder, [pointer(context, builder, shifts, shift, (q,)) for q in found], total.type)
             met = Vector(builder, total) - Vector(builder, less)
             place = pointer(context, builder, weights, weight, (r, k))
             factor = Vector(builder, load(builder, builder.bitcast(place, total.type.as_pointer())))

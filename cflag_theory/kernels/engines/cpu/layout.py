@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, floats, integers
 from cflag_theory.kernels.problems.problem import Components, Problem
 
 #: Bytes of a vector register and of a cache line.
@@ -92,11 +92,11 @@ def padded_problem(problem: Problem, dtype: Any, *, rotate: bool = True) -> Padd
     return Padded(
         past=_part(problem.past, problem.p, width, dtype, elementwise=basis is not None),
         current=_part(problem.current, problem.p, width, dtype, elementwise=basis is not None),
-        p=np.array(problem.p, dtype=np.float64),
-        start=np.array(problem.start, dtype=np.float64),
+        p=floats(problem.p),
+        start=floats(problem.start),
         point=point,
-        labels=np.array(problem.labels, dtype=np.int64),
-        basis=np.zeros((0, 0)) if basis is None else np.array(basis),
+        labels=integers(problem.labels),
+        basis=np.zeros((0, 0)) if basis is None else floats(basis),
         single=bool((counts[1] == 1).all()) and len(problem.current.offsets) == 0,
     )
 
@@ -138,7 +138,7 @@ def _part(part: Components, p: Array, width: int, dtype: Any, *, elementwise: bo
         begin=part.row_start[:-1] + shift_of_component,
         end=part.row_start[1:] + shift_of_component,
         client_rows=client_rows,
-        client_start=np.array(part.client_start, dtype=np.int64),
+        client_start=integers(part.client_start),
         offsets=aligned((len(part.offsets), width), dtype),
         mean_offsets=aligned((clients, width), dtype),
         coefficients=aligned((components if elementwise else 0, width), dtype),

@@ -16,9 +16,9 @@ from cflag_theory.kernels.cfl import drifts, windows
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
 from cflag_theory.kernels.engines.codes import DRIFT_DRAW, FRESH, NOISE_DRAW, PARTICIPANTS_DRAW, Numbers
-from cflag_theory.kernels.engines.components import Sum, add, dot, floats, sample
+from cflag_theory.kernels.engines.components import Sum, add, dot, sample
 from cflag_theory.kernels.formulas import slope
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, floats
 from cflag_theory.kernels.plan import Plan
 
 callable_from_compiled(

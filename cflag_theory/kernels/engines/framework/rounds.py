@@ -43,7 +43,6 @@ from cflag_theory.kernels.engines.components import (
     dot,
     draw_memory,
     finite,
-    floats,
     past_gradients,
 )
 from cflag_theory.kernels.engines.framework.local_objectives import (
@@ -59,7 +58,7 @@ from cflag_theory.kernels.engines.framework.local_objectives import (
 )
 from cflag_theory.kernels.engines.framework.pasts import information_loss, open_objective, remember
 from cflag_theory.kernels.memory import memory as memories
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, floats, integers
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.trace import costs
 
@@ -94,7 +93,7 @@ class Work(NamedTuple):
 def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -> Callable[[int], None]:
     """A function that runs one replica into `out`, until `stop` (1,) is not 0."""
     problem = plan.problem
-    labels = np.array(problem.labels, dtype=np.int64)
+    labels = integers(problem.labels)
     read = (numbers_of(plan), as_rules(plan, framework), floats(problem.p), floats(problem.start))
     sums = (as_sum(problem.past), as_sum(problem.current), labels)
     window_calls = costs.window_calls(plan.row, framework.slots)

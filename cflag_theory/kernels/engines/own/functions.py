@@ -17,7 +17,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from cflag_theory.kernels.engines.codegen.cache import inner
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, integers
 from cflag_theory.kernels.own.problems import OwnSum
 from cflag_theory.kernels.problems.problem import Components, Problem
 
@@ -60,7 +60,7 @@ def _part(components: Components, start: Array) -> Part | None:
         return None
     value, gradient = made
     flat = np.ascontiguousarray(own.data.reshape(n, -1))
-    part = Part(value.address, gradient.address, flat, np.array(components.client_start, dtype=np.int64))
+    part = Part(value.address, gradient.address, flat, integers(components.client_start))
     return part if _agree(own, value, gradient, flat, start) else None
 
 

@@ -27,7 +27,7 @@ from cflag_theory.kernels.engines.codes import (
     Numbers,
     numbers_of,
 )
-from cflag_theory.kernels.engines.components import add, copy, dot, finite, floats
+from cflag_theory.kernels.engines.components import add, copy, dot, finite
 from cflag_theory.kernels.engines.cpu.adaptive_rates import adapted_step
 from cflag_theory.kernels.engines.cpu.run import QUICK, spread
 from cflag_theory.kernels.engines.own.functions import (
@@ -39,7 +39,7 @@ from cflag_theory.kernels.engines.own.functions import (
     component_value,
 )
 from cflag_theory.kernels.memory import memory as memories
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, floats, integers
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.problems.problem import Problem
 
@@ -59,7 +59,7 @@ def run(plan: Plan, out: Outputs) -> None:
     assert parts is not None
     past, current = parts
     numbers, p, start = numbers_of(plan), floats(problem.p), floats(problem.start)
-    labels = np.array(problem.labels, dtype=np.int64)
+    labels = integers(problem.labels)
     stop = np.zeros(1, dtype=np.int64)
     valued = plan.diagnostics > 0
 
