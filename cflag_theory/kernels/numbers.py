@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import sys
 from fractions import Fraction
@@ -17,6 +18,8 @@ from cflag_theory.public import Rule, quoted
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
+#: To ask for their number takes longer than a small run's own work.
+CORES = os.cpu_count() or 1
 
 
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)", re.ASCII)

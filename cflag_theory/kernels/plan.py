@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.exact import Fraction
 from cflag_theory.kernels.memory.memory import Memory
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import CORES, Array, Ints
 from cflag_theory.kernels.problems.problem import Problem, Seen, digest
 from cflag_theory.kernels.trace.trace import PER_CLIENT, ROUND, STATE
 from cflag_theory.sizes import require_room
@@ -197,7 +196,7 @@ def _numbers_of_loops(plan: Plan) -> int:
     """What the compiled loops hold of each client and local step, for replicas that run at the same time."""
     if plan.engine != COMPILED or plan.framework is not None:
         return 0
-    cores = min(plan.threads or os.cpu_count() or 1, plan.replicas)
+    cores = min(plan.threads or CORES, plan.replicas)
     batch = min(_AT_ONCE, -(-plan.replicas // cores))
     clients, d, E = plan.problem.clients, plan.problem.dimension, plan.local_steps
     steps = 2 * d if plan.diagnostics > 1 or plan.problem.family == "separable" else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from cflag_theory.kernels.cfl.drifts import NUMBERS, SIGNS, Drift
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.exact import Fraction
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.numbers import CORES, Array
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import run_number
 
@@ -83,7 +82,7 @@ def framework(
 
     d = problem.dimension
     numbers = d + (d * d if row.past == TAYLOR else d) + kept + (d + widest if meter else 0)
-    held = slots * problem.clients * numbers * min(replicas, os.cpu_count() or 1) + rounds * (slots + 1)
+    held = slots * problem.clients * numbers * min(replicas, CORES) + rounds * (slots + 1)
     if 8 * held > LARGEST:
         raise InvalidInput(
             f"{slots} past rounds of {problem.clients} clients take {8 * held / 2**30:.0f} GiB: keep fewer by window="

@@ -6,7 +6,7 @@ import numpy as np
 
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
-from cflag_theory.kernels.engines.codegen.vector_loops import Read, Summed, Write, add_multiple, subtract, sweep
+from cflag_theory.kernels.engines.codegen.vector_loops import Read, Summed, Write, add_multiple, copy, subtract, sweep
 from cflag_theory.kernels.engines.codes import (
     COMPONENT_DRAW,
     NO_MEMORY,
@@ -112,7 +112,10 @@ def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> 
 
 @inner
 def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: Workspace) -> None:
-    """f, grad f where `whole`, and the mean over the kept components of the past where there are such."""
+    """f, grad f where `whole`, and the mean over the kept components of the past where there are such.
+
+    With R = 1 and more replicas, all of them stand where the first one does, and f and grad f are computed once.
+    """
     N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
     w.grad_f[:] = 0
     w.grad_memory[:] = 0
@@ -138,17 +141,20 @@ def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: 
         if whole:
             client_gradients(
                 n.potential, past, i, w.X, w.panels, n.bits, valued, base, height, w.past_Z, w.past_slopes,
-                w.potentials, w.scratch, w.values,
+                w.potentials, w.scratch[:R], w.values,
             )  # fmt: skip
-            _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
+            _add_share(s.p[i], w.scratch[:R], w.values, w.grad_f, w.f)
         if subset:
             kept_gradients(
                 n.potential, past, i, w.kept_rows, w.kept_begin, w.kept_end, w.kept_weights, w.kept_share, n.bits > 0,
                 valued,
                 w.past_Z, w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
+    for r in range(R, len(w.X)):
+        w.f[r] = w.f[0]
+        copy(w.grad_f, 0, w.grad_f, r)
     if subset and len(past.offsets) > 0:
-        for r in range(R):
+        for r in range(len(w.X)):
             w.f_memory[r] += _add_linear(w.memory_offset, r, w.X, r, w.grad_memory, r)
 
 
@@ -195,8 +201,8 @@ def to_start(basis: Array, vectors: Array, r: int, out: Array) -> None:
 
 @inner
 def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace) -> None:
-    """g, grad g and all grad g_i, and on the way z and slopes of the current rows."""
-    current = s.current
+    """g, grad g and all grad g_i, and on the way z and slopes of the current rows; R as for `past_gradients`."""
+    current, rows = s.current, len(s.current.rows)
     w.grad_g[:] = 0
     w.g[:] = 0.0
     if len(s.basis) > 0:
@@ -204,8 +210,8 @@ def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace)
             fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.coordinate_slopes, r)
     if n.summed:
         client_gradients(
-            n.potential, current, EVERY, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
-            w.potentials, w.grad_g, w.values,
+            n.potential, current, EVERY, w.X, w.panels, n.bits, valued, 0, rows, w.Z, w.slopes, w.potentials, w.grad_g,
+            w.values,
         )  # fmt: skip
         for r in range(R):
             w.g[r] = w.values[r]
@@ -218,7 +224,14 @@ def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace)
                     w.values[r] = weighted_value(n.potential, current, current.means, i, w.X, r)
         else:
             client_gradients(
-                n.potential, current, i, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
-                w.potentials, w.clients[i], w.values,
+                n.potential, current, i, w.X, w.panels, n.bits, valued, 0, rows, w.Z, w.slopes, w.potentials,
+                w.clients[i][:R], w.values,
             )  # fmt: skip
-        _add_share(s.p[i], w.clients[i], w.values, w.grad_g, w.g)
+        _add_share(s.p[i], w.clients[i][:R], w.values, w.grad_g, w.g)
+        for r in range(R, len(w.X)):
+            copy(w.clients[i], 0, w.clients[i], r)
+    for r in range(R, len(w.X)):
+        w.g[r] = w.g[0]
+        copy(w.grad_g, 0, w.grad_g, r)
+        for q in range(rows):
+            w.Z[r * rows + q], w.slopes[r * rows + q] = w.Z[q], w.slopes[q]

@@ -87,11 +87,13 @@ def _all_rounds(
                     w.signs[r] = memories.draw_sign(n.seed, n.first_replica + first + r, t if n.redraw else 0)
         if n.bits > 0:
             fill_panels(w.X, w.panels)
+        # All replicas start at one point.
+        points = 1 if t == 0 and n.bits == 0 and len(s.basis) == 0 else R
         if with_memory or whole:
-            past_gradients(n, s, R, whole, valued, w)
+            past_gradients(n, s, points, whole, valued, w)
             complete_memory(n, s.basis, w)
         if last or n.uses_clients:
-            current_gradients(n, s, R, valued, w)
+            current_gradients(n, s, points, valued, w)
 
         for r in range(R):
             if alive[r] == 0:

@@ -6,9 +6,10 @@ it also sums in an order of its own, so that its numbers depend neither on the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,13 +18,16 @@ from cflag_theory.kernels.engines.codegen.stored import StoredLoop
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
 from cflag_theory.kernels.engines.codes import FULL, numbers_of
 from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, padded_problem, rounded_up
+from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.rounds import Slots, run_replicas
-from cflag_theory.kernels.engines.cpu.workspace import new_lanes, new_workspace
+from cflag_theory.kernels.engines.cpu.workspace import Workspace, new_lanes, new_workspace
 from cflag_theory.kernels.engines.framework import rounds as framework_loop
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.plan import Outputs, Plan, slots
 from cflag_theory.kernels.problems.problem import KEPT_BYTES
 from cflag_theory.kernels.trace.trace import ROUND, STATE
+
+Job = TypeVar("Job")
 
 #: Bytes that the arrays of a batch may take: those of a core's own cache, or more where the rows come from far, so that
 #: more replicas share what is read.
@@ -51,7 +55,7 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
     quick = plan.replicas * plan.rounds * numbers < QUICK
     if plan.framework is not None:
         runner = framework_loop.replica_runner(plan, plan.framework, out, stop)
-        spread(threads, runner, range(plan.replicas), stop, quick=quick)
+        spread(threads, runner, iter(range(plan.replicas)), stop, quick=quick)
         return
     padded = _padded(plan, rotate)
     vector = len(padded.point) * padded.point.itemsize
@@ -76,12 +80,17 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
         stop=stop,
     )
 
-    def one(first: int) -> None:
+    def room(first: int) -> tuple[int, Workspace, Lanes]:
         R = min(size, plan.replicas - first)
-        work = new_lanes(detailed, padded, R, R if usual.estimator == FULL else group)
-        run_replicas(usual, detailed, padded, first, group, new_workspace(usual, padded, R), work, written)
+        lanes = new_lanes(detailed, padded, R, R if usual.estimator == FULL else group)
+        return first, new_workspace(usual, padded, R), lanes
 
-    spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
+    def one(batch: tuple[int, Workspace, Lanes]) -> None:
+        first, work, lanes = batch
+        run_replicas(usual, detailed, padded, first, group, work, lanes, written)
+
+    batches = range(0, plan.replicas, size)
+    spread(min(threads, len(batches)), one, map(room, batches), stop, quick=quick)
 
 
 def is_kept(*, plain: bool) -> bool:
@@ -102,16 +111,24 @@ def _padded(plan: Plan, rotate: bool) -> Padded:
     return padded
 
 
-def spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop: Ints, *, quick: bool) -> None:
-    """All jobs; on the calling thread if one is enough and the run is `quick`, since that cannot be interrupted."""
-    jobs = list(jobs)
-    if quick and min(threads, len(jobs)) == 1:
-        for job in jobs:
+def spread(threads: int, one: Callable[[Job], None], jobs: Iterator[Job], stop: Ints, *, quick: bool) -> None:
+    """All jobs; the calling thread, which cannot be interrupted then, takes part in a run that is `quick`.
+
+    It makes the first job of each thread: threads that wait for the interpreter take several times as long for that.
+    """
+
+    def work(first: Iterable[Job]) -> None:
+        for job in chain(first, jobs):
             one(job)
+
+    if quick and threads == 1:
+        work(())
         return
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(one, job) for job in jobs}
+        running = {pool.submit(work, list(islice(jobs, 1))) for _ in range(threads - quick)}
         try:
+            if quick:
+                work(())
             while running:
                 # With an end to it, because an interrupt does not end it where a library has set its signals so.
                 done, running = wait(running, timeout=0.2, return_when=FIRST_EXCEPTION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
@@ -82,10 +83,16 @@ class Workspace(NamedTuple):
 
 def _views(dtype: Any, **shapes: tuple[int, ...]) -> dict[str, Array]:
     """Zeros of these shapes, each from a cache line on, in one piece of memory."""
-    sizes = [rounded_up(prod(shape) * np.dtype(dtype).itemsize, LINE) for shape in shapes.values()]
-    memory = np.zeros(sum(sizes) + LINE, np.uint8)
-    starts = accumulate(sizes, initial=-memory.ctypes.data % LINE)
-    return {name: np.ndarray(shapes[name], dtype, memory, start) for name, start in zip(shapes, starts, strict=False)}
+    ends = _ends(np.dtype(dtype).itemsize, tuple(shapes.values()))
+    memory = np.zeros(ends[-1] + LINE, np.uint8)
+    first = -memory.ctypes.data % LINE
+    return {name: np.ndarray(shapes[name], dtype, memory, first + end) for name, end in zip(shapes, ends, strict=False)}
+
+
+@lru_cache
+def _ends(size: int, shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Where arrays of these shapes end that lie one after the other, and first of all where they begin."""
+    return tuple(accumulate((rounded_up(prod(shape) * size, LINE) for shape in shapes), initial=0))
 
 
 def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:

@@ -72,7 +72,7 @@ def run(plan: Plan, out: Outputs) -> None:
 
     threads = min(plan.threads or default_threads(), plan.replicas)
     calls = plan.replicas * plan.rounds * (past.data.size + current.data.size) * 16
-    spread(threads, one, range(plan.replicas), stop, quick=calls < QUICK)
+    spread(threads, one, iter(range(plan.replicas)), stop, quick=calls < QUICK)
     # Python says what went wrong, or that the run diverges.
     reference.run(plan, out, np.flatnonzero(out.status == FAILED).tolist())
 
