@@ -45,7 +45,7 @@ LONGEST = tuple(
     f"test_{name}.py"
     for name in (
         *("whole_ledger", "planted", "theory", "coq_witness", "bench_accept", "bridge_together", "bridge_conforms"),
-        *("first_look", "adaptive", "sweep_file", "own_problems", "cli_worst_case", "wall", "checks", "cli_rate"),
+        *("first_look", "adaptive", "framework_exact", "own_problems", "cli_worst_case", "checks", "cli_rate"),
         *("report", "cuda", "falsify_planted", "third_paper", "framework", "repairing", "ten_false_lemmas"),
         *("plain_loops", "bridge_combinations", "cuda_ptx", "bench_bridge", "forty_five_lemmas", "bridge_elsewhere"),
         *("falsify_ledger", "modes", "matrix_tiles", "cache"),

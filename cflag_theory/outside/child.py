@@ -32,6 +32,10 @@ _PLAIN = {"set", "frozenset", "complex", "range", "slice", "bytearray", "getattr
 
 Answer = Callable[[Any], Any]
 
+#: The ends of all pipes that are this process's: a child that held those to its siblings could speak to them, and they
+#: would not see that they are let go.
+_ENDS: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
 
 class NoAnswer(Exception):
     """No answer came in time; the process was ended."""
@@ -100,10 +104,12 @@ class Child:
 
     def _start(self) -> socket.socket:
         here, there = socket.socketpair()
+        _ENDS.add(here)
         process = fork()
         if process == 0:
             try:
-                here.close()
+                for end in list(_ENDS):
+                    end.close()
                 self._serve(_apart(there))
             finally:
                 os._exit(70)

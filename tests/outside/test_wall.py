@@ -244,3 +244,10 @@ def test_a_child_answers_again_after_it_ended():
         child.ask("raise", 10)
     assert child.ask("b", 10) == 2
     child.end()
+
+
+def test_a_child_has_no_pipe_of_another():
+    """It could ask the other one, or keep it from seeing that it is let go, which ends it at once."""
+    first, second = (Child(lambda: lambda question: os.getpid(), "it", seconds=10) for _ in range(2))
+    assert first.ask(None, 10) != second.ask(None, 10)
+    assert [first.end(), second.end()] == ["ended with exit code 70"] * 2
