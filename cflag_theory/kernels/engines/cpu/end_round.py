@@ -20,11 +20,10 @@ from cflag_theory.kernels.engines.cpu.coordinate_steps import elementwise_steps
 from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import (
     Lanes,
-    delayed_steps,
     full_steps,
     general_steps,
     joint_steps,
-    stochastic_steps,
+    single_steps,
 )
 from cflag_theory.kernels.engines.cpu.measure import measure_errors
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
@@ -194,10 +193,8 @@ def local_work(n: Numbers, s: Padded, R: int, group: int, stamp: int, w: Workspa
             general_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
         elif fused and n.bits > 0:
             joint_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
-        elif fused:
-            delayed_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
         else:
-            stochastic_steps(n, s, count, R, keep, beta, w.orders, w.X, lanes)
+            single_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
         if n.exact_errors and n.estimator != FULL:
             measure_errors(n, s, first // R, first % R, w.X, w.panels, lanes)
         _close_lanes(n, s.p, count, w, lanes)

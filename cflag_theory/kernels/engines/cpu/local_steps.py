@@ -239,71 +239,57 @@ def joint_steps(
 
 
 @apart
-def delayed_steps(
-    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
-) -> None:
-    """The same where every replica goes alone."""
-    rows, weights, D, V, row = s.current.rows, s.current.weights, w.D, w.V, w.row
-    base, components = w.base, w.components
+def single_steps(
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
+    w: Lanes,
+) -> None:  # fmt: skip
+    """The same where every replica goes alone, or with the gradient of the drawn component alone."""
+    rows, weights, shifts, D, V, row = s.current.rows, s.current.weights, s.current.shifts, w.D, w.V, w.row
+    base, components, replica = w.base, w.components, w.replica
     estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
-    E, errors, drawn, stride = n.local_steps, n.exact_errors, w.drawn, np.uint64(R)
+    E, errors, zero, drawn, stride = n.local_steps, n.exact_errors, X.dtype.type(0), w.drawn, np.uint64(R)
+    delayed = n.estimator == DELAYED
+    first = 1 if delayed else 0
     for lane in range(lanes):
-        if errors:
+        if delayed and errors:
             note(0, lane, D, estimate, path, estimates)
             _move(V, lane, D, lane, keep, beta)
-        if E > 1:
-            q = orders[drawn[lane] + stride]
-            row[lane], starts[lane, 0] = q, Z[base[lane] + q]
-            _meet_line(rows, q, D, lane, lines, lane)
-    for k in range(1, E):
-        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
-        _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
-        if n.measures_drift:
-            _measure_drifts(lanes, w)
-        for lane in range(lanes):
-            g = np.uint64(lane)
-            q = row[g]
-            new, at = weights[q] * slopes[g], base[g] + q
-            change = formulas.refreshed_mean(0.0, new, S[at], components[g])
-            S[at] = new
-            if errors:
-                add_multiple(rows, q, estimate, g, change)
-                note(k, g, D, estimate, path, estimates)
-            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
-            row[g], starts[g, 0] = following, Z[base[g] + following]
-            _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
-
-
-@apart
-def stochastic_steps(
-    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
-) -> None:
-    """The same with the gradient of the drawn component alone."""
-    rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
-    D, V, row, replica, starts = w.D, w.V, w.row, w.replica, w.starts
-    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
-    E, errors, zero, drawn, stride = n.local_steps, n.exact_errors, X.dtype.type(0), w.drawn, np.uint64(R)
-    for lane in range(lanes):
-        q = orders[drawn[lane]]
-        row[lane], starts[lane, 0] = q, -shifts[q]
-        _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
-    for k in range(E):
+        if first < E:
+            q = orders[drawn[lane] + np.uint64(first) * stride]
+            row[lane] = q
+            if delayed:
+                starts[lane, 0] = Z[base[lane] + q]
+                _meet_line(rows, q, D, lane, lines, lane)
+            else:
+                starts[lane, 0] = -shifts[q]
+                _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
+    for k in range(first, E):
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
         _fill_slopes(n.potential, n.bits > 0, lanes, lines, starts, w.z, slopes)
         if n.measures_drift and k > 0:
             _measure_drifts(lanes, w)
         for lane in range(lanes):
             g = np.uint64(lane)
-            q, r = row[g], replica[g]
-            factor = weights[q] * slopes[g]
-            if errors:
+            q = row[g]
+            new = weights[q] * slopes[g]
+            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
+            row[g], change = following, new
+            if delayed:
+                at = base[g] + q
+                change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+                S[at] = new
+            elif errors:
                 for c in range(estimate.shape[1]):
                     estimate[g, c] = zero
-                add_multiple(rows, q, estimate, g, factor)
+            if errors:
+                add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
-            following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
-            row[g], starts[g, 0] = following, -shifts[following]
-            _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
+            if delayed:
+                starts[g, 0] = Z[base[g] + following]
+                _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
+            else:
+                starts[g, 0] = -shifts[following]
+                _descend(rows, q, rows, following, rows, later, X, replica[g], V, g, D, g, change, keep, beta, lines, g)
 
 
 @apart
