@@ -31,9 +31,9 @@ ROOMS = {
     "figures": 2036,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
     # packages write them. A round on a GPU is one graph.
-    "kernels": 15324,
+    "kernels": 15315,
     # Users' Python runs behind a wall, where it may end, hang or change Python: claims, implementations, plug-ins.
-    "outside": 536,
+    "outside": 539,
     # Which step sizes are safe is an answer of its own, with the bound that is then proved, beside exact worst cases
     # and published bounds.
     "studies": 10698,
@@ -64,4 +64,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4632558
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4632559

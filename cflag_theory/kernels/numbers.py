@@ -18,7 +18,7 @@ from cflag_theory.public import Rule, quoted
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
-#: To ask for their number takes longer than a small run's own work.
+#: Asked once: it takes long.
 CORES = os.cpu_count() or 1
 
 

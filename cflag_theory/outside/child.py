@@ -32,8 +32,7 @@ _PLAIN = {"set", "frozenset", "complex", "range", "slice", "bytearray", "getattr
 
 Answer = Callable[[Any], Any]
 
-#: The ends of all pipes that are this process's: a child that held those to its siblings could speak to them, and they
-#: would not see that they are let go.
+#: Our ends of pipes: with them children could speak to each other, and would not see that they are let go.
 _ENDS: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
@@ -108,7 +107,7 @@ class Child:
         process = fork()
         if process == 0:
             try:
-                for end in list(_ENDS):
+                for end in [*_ENDS]:
                     end.close()
                 self._serve(_apart(there))
             finally:

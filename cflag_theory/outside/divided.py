@@ -77,10 +77,8 @@ def finish(code: int) -> None:
 
 def users_line(error: BaseException) -> str | None:
     """The line of a user's file at which an error was raised, if that is where it was."""
-    for one, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if one.f_code.co_filename in _files:
-            return f"{one.f_code.co_filename}, line {line}"
-    return None
+    met = [(one.f_code.co_filename, line) for one, line in traceback.walk_tb(error.__traceback__)]
+    return next((f"{file}, line {line}" for file, line in reversed(met) if file in _files), None)
 
 
 def _see_to(process: int, read: int, file: str, say: Callable[[str], Any]) -> NoReturn:

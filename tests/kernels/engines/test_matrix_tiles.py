@@ -11,8 +11,8 @@ import pytest
 from numba.core.codegen import get_host_cpu_features
 
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines.codegen import matrix_tiles as tiles
 from cflag_theory.kernels.engines.codegen.cache import compiled
+from cflag_theory.kernels.engines.codegen.matrix_tiles import tiles
 from cflag_theory.kernels.engines.codegen.vector_loops import (
     GROUP,
     Chained,
@@ -259,7 +259,7 @@ def test_narrow_registers_give_the_same():
     program = (
         "import numpy as np\n"
         "from cflag_theory.kernels import random_glm, simulate, uniform\n"
-        "from cflag_theory.kernels.engines.codegen import matrix_tiles as tiles\n"
+        "from cflag_theory.kernels.engines.codegen.matrix_tiles import tiles\n"
         "assert tiles.ROWS == 4 and tiles.PANELS == 1 and tiles.COLUMNS == 1\n"
         "problem = random_glm(clients=2, components=13, dimension=19)\n"
         "runs = [simulate(problem, 'c_flag', alpha=0.1, beta=0.01, local_steps=3, rounds=10, memory=uniform(3),"

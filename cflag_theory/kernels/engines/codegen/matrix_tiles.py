@@ -5,38 +5,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
-if REASON:
-    from cflag_theory.kernels.engines.codegen.plain_tiles import (
-        COLUMNS,
-        PANELS,
-        ROWS,
-        add_chosen,
-        add_rows,
-        chosen_slopes,
-        gradient_tile,
-        panel_slopes,
-        panel_sums,
-        panel_tile,
-        row_dots,
-    )
-else:
-    from cflag_theory.kernels.engines.codegen.llvm_tiles import (
-        COLUMNS,
-        PANELS,
-        ROWS,
-        add_chosen,
-        add_rows,
-        chosen_slopes,
-        gradient_tile,
-        panel_slopes,
-        panel_sums,
-        panel_tile,
-        row_dots,
-    )
-
-__all__ = [
-    "COLUMNS", "PANELS", "ROWS", "add_chosen", "add_rows", "chosen_slopes", "gradient_tile", "panel_slopes",
-    "panel_sums", "panel_tile", "row_dots",
-]  # fmt: skip
+tiles: Any = import_module(f"{__package__}.{'plain' if REASON else 'llvm'}_tiles")

@@ -249,19 +249,17 @@ def single_steps(
     estimate, path, estimates, slopes, lines, starts = w.estimate, w.path, w.estimates, w.slopes_met, w.lines, w.starts
     E, errors, zero, drawn, stride = n.local_steps, n.exact_errors, X.dtype.type(0), w.drawn, np.uint64(R)
     delayed = n.estimator == DELAYED
-    first = 1 if delayed else 0
+    first = int(delayed)
     for lane in range(lanes):
         if delayed and errors:
             note(0, lane, D, estimate, path, estimates)
             _move(V, lane, D, lane, keep, beta)
         if first < E:
             q = orders[drawn[lane] + np.uint64(first) * stride]
-            row[lane] = q
+            row[lane], starts[lane, 0] = q, Z[base[lane] + q] if delayed else -shifts[q]
             if delayed:
-                starts[lane, 0] = Z[base[lane] + q]
                 _meet_line(rows, q, D, lane, lines, lane)
             else:
-                starts[lane, 0] = -shifts[q]
                 _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(first, E):
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
@@ -273,7 +271,8 @@ def single_steps(
             q = row[g]
             new = weights[q] * slopes[g]
             following, later = orders[drawn[g] + following_at], orders[drawn[g] + later_at]
-            row[g], change = following, new
+            row[g], starts[g, 0] = following, Z[base[g] + following] if delayed else -shifts[following]
+            change = new
             if delayed:
                 at = base[g] + q
                 change = formulas.refreshed_mean(0.0, new, S[at], components[g])
@@ -285,10 +284,8 @@ def single_steps(
                 add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
             if delayed:
-                starts[g, 0] = Z[base[g] + following]
                 _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
             else:
-                starts[g, 0] = -shifts[following]
                 _descend(rows, q, rows, following, rows, later, X, replica[g], V, g, D, g, change, keep, beta, lines, g)
 
 

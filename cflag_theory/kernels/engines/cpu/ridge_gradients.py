@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines.codegen import matrix_tiles
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
+from cflag_theory.kernels.engines.codegen.matrix_tiles import tiles
 from cflag_theory.kernels.engines.codegen.vector_loops import (
     Number,
     Read,
@@ -34,15 +34,15 @@ AHEAD = 16
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
-TILE_ROWS, TILE_PANELS, TILE_COLUMNS = matrix_tiles.ROWS, matrix_tiles.PANELS, matrix_tiles.COLUMNS
+TILE_ROWS, TILE_PANELS, TILE_COLUMNS = tiles.ROWS, tiles.PANELS, tiles.COLUMNS
 
-add_rows_4, add_rows_8 = matrix_tiles.add_rows(4), matrix_tiles.add_rows(8)
-dots_of_4, dots_of_8 = matrix_tiles.row_dots(4), matrix_tiles.row_dots(8)
-cauchy_of_4, cauchy_of_8 = (matrix_tiles.chosen_slopes(count, CAUCHY) for count in (4, 8))
-add_chosen_4, add_chosen_8 = matrix_tiles.add_chosen(4), matrix_tiles.add_chosen(8)
-cauchy_slopes, geman_mcclure_slopes = matrix_tiles.panel_slopes(CAUCHY), matrix_tiles.panel_slopes(GEMAN_MCCLURE)
-panel_sums = matrix_tiles.panel_sums
-panel_tile, gradient_tile = matrix_tiles.panel_tile, matrix_tiles.gradient_tile
+add_rows_4, add_rows_8 = tiles.add_rows(4), tiles.add_rows(8)
+dots_of_4, dots_of_8 = tiles.row_dots(4), tiles.row_dots(8)
+cauchy_of_4, cauchy_of_8 = (tiles.chosen_slopes(count, CAUCHY) for count in (4, 8))
+add_chosen_4, add_chosen_8 = tiles.add_chosen(4), tiles.add_chosen(8)
+cauchy_slopes, geman_mcclure_slopes = tiles.panel_slopes(CAUCHY), tiles.panel_slopes(GEMAN_MCCLURE)
+panel_sums = tiles.panel_sums
+panel_tile, gradient_tile = tiles.panel_tile, tiles.gradient_tile
 
 
 @sweep

@@ -112,9 +112,9 @@ def _padded(plan: Plan, rotate: bool) -> Padded:
 
 
 def spread(threads: int, one: Callable[[Job], None], jobs: Iterator[Job], stop: Ints, *, quick: bool) -> None:
-    """All jobs; the calling thread, which cannot be interrupted then, takes part in a run that is `quick`.
+    """All jobs; the calling thread takes part in a run that is `quick`, which cannot be interrupted.
 
-    It makes the first job of each thread: threads that wait for the interpreter take several times as long for that.
+    It makes each thread's first job: threads that wait for the interpreter take several times as long.
     """
 
     def work(first: Iterable[Job]) -> None:
@@ -125,7 +125,7 @@ def spread(threads: int, one: Callable[[Job], None], jobs: Iterator[Job], stop: 
         work(())
         return
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(work, list(islice(jobs, 1))) for _ in range(threads - quick)}
+        running = {pool.submit(work, [*islice(jobs, 1)]) for _ in range(threads - quick)}
         try:
             if quick:
                 work(())

@@ -91,7 +91,7 @@ def _views(dtype: Any, **shapes: tuple[int, ...]) -> dict[str, Array]:
 
 @lru_cache
 def _ends(size: int, shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-    """Where arrays of these shapes end that lie one after the other, and first of all where they begin."""
+    """Where these arrays, one after the other, begin, and where the last ends."""
     return tuple(accumulate((rounded_up(prod(shape) * size, LINE) for shape in shapes), initial=0))
 
 
