@@ -114,7 +114,7 @@ def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> 
 def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: Workspace) -> None:
     """f, grad f where `whole`, and the mean over the kept components of the past where there are such.
 
-    With R = 1 all replicas stand where the first one does.
+    With R = 1 all replicas stand where the first does.
     """
     N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
     w.grad_f[:] = 0
