@@ -16,6 +16,7 @@ import pytest
 from sympy import symbols
 
 import cflag_theory.figures as figures
+from cflag_theory import __version__
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.printing import in_latex
@@ -302,7 +303,9 @@ def light(monkeypatch):
 
 @pytest.mark.usefixtures("light")
 def test_a_page_without_a_rate(tmp_path, verdicts):
-    text = write_report(tmp_path / "new" / "folder", [verdicts["cflag.eq65"]]).read_text(encoding="utf-8")
+    page = write_report(tmp_path / "new" / "folder", [verdicts["cflag.eq65"]], collected="Kept since May.")
+    text = page.read_text(encoding="utf-8")
+    assert f"cflag-theory {__version__}. Kept since May.<" in text
     assert "cflag.eq65" in (tmp_path / "new" / "folder" / "ledger-c-flag.html").read_text(encoding="utf-8")
     assert not (tmp_path / "new" / "folder" / "rate.png").exists()
     assert Reader(text).open == []
