@@ -93,6 +93,8 @@ def _run(call: Sequence[str], cache: Path, cores: int) -> Run:
     usable = sorted(os.sched_getaffinity(0))[:cores]
     # A folder for kept things of its own, so that nothing is there at first.
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": ""}
+    # A module that is compiled at every start takes longer than most commands.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     cache.mkdir(exist_ok=True)
     begun = time.perf_counter()
     process = subprocess.Popen(
