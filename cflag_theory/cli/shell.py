@@ -210,24 +210,27 @@ def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, s
 
 
 def show_study(
-    results: Any,
+    found: Any,
     out: Path | None,
     name: str,
     *,
     format: Format,
-    shown: Sequence[Any],
     table: Callable[..., None],
     details: bool,
     rest: str = "",
+    results: Any = None,
     kept: Any = None,
     **how: Any,
 ) -> None:
-    """Keep a study if a folder is given, and print it: JSON, or its tables, where the rest is and figures.
+    """Keep a study, or a list of them, if a folder is given, and print: JSON, or tables, where the rest is and figures.
 
-    `name` is one of `plots.STORED`, which says how it is drawn; `table` prints one of `shown`; `rest` is what only
-    --details prints; the file holds `kept`, where that is more than `results`; `how` goes to `json.dumps`.
+    `plots.STORED` says how `name` is drawn; `rest` is what only --details prints; `results` are the JSON where the
+    studies have none, `kept` that of the file where it is more.
     """
     written: list[Path] = []
+    shown = found if isinstance(found, list) else [found]
+    if results is None:
+        results = [one.to_json() for one in found] if found is shown else found.to_json()
     if out is not None:
         from cflag_theory.cli.plots import drawn
 

@@ -140,6 +140,32 @@ def test_no_fact_is_for_every_real_number(tmp_path, number):
         of_page(page)
 
 
+VECTORS = "symbol m natural\nsymbol n positive natural\nsymbol b real\nindex k\n"
+
+
+@pytest.mark.parametrize("declared", ["vector w(k)", "vector w : w_{@}"])
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [("|w(m)| <= |w(n)|; for every k, |w(k + 1)| <= |w(k)|", "proved"), ("|w(2)| = 2 |w(1)|", "proved"),
+     ("|w(m)| <= b; for every k, |w(k)| <= b", "refuted")],
+)  # fmt: skip
+def test_a_vector_with_an_index_is_called_with_others(tmp_path, declared, said, wrong):
+    """w(m) was m times w(k)."""
+    page = tmp_path / "p.page"
+    lines = said.replace("; ", "\n    for h: ")
+    page.write_text(f"{VECTORS}{declared}\n\nclaim p.x | 1 | members\n    say {lines}\n", encoding="utf-8")
+    (one,) = of_page(page)
+    assert decide(one, budget=300).outcome != wrong
+
+
+@pytest.mark.parametrize("said", ["|w|", "|2 w(1) - w|", "<w(1), w>", "|w/2|"])
+def test_a_vector_with_an_index_is_not_called_without_one(tmp_path, said):
+    page = tmp_path / "p.page"
+    page.write_text(f"{VECTORS}vector w(k)\n\nclaim p.x | 1 | bare\n    say {said} <= b\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"line 8, .*w has indices: write w\(k\)"):
+        of_page(page)
+
+
 def test_a_claim_is_printed_as_it_was_read():
     """It was called left <= right, whatever it said."""
     found = decide(claim(norm2(x) * (eta / eta), 2 * norm2(x)), budget=60)

@@ -62,6 +62,10 @@ TRUE = {
         proximal(h, X(t), X(t + 1)),
         sp.Eq(h.grad(star), 0),
     ),
+    "an index of the claim, by induction": (norm2(X(t)), norm2(X(0)), norm2(X(t + 1)) <= norm2(X(t))),
+    "a length with a factor at an index": (norm2(X(t)), s**t * norm2(X(0)), norm2(X(t + 1)) <= s * norm2(X(t))),
+    "an equation with an index on the right alone": (C(norm2(p_k - x)), 0, sp.Eq(x, p_k)),
+    "members that are all the same": (norm2(p_k - p_k.subs(k, t)), 0, sp.Eq(p_k, p_k.subs(k, t))),
 }
 FALSE = {
     "forward and backward, too far": (norm2(p - q), norm2(x - y), *BOTH, a * L <= 3),
@@ -110,6 +114,8 @@ FALSE = {
         proximal(strong, X(t), X(t + 1)),
         sp.Eq(strong.grad(star), 0),
     ),
+    "an index of the claim, from one on": (norm2(X(t)), norm2(X(1)), norm2(X(t + 1)) <= norm2(X(t))),
+    "members that are all the same, and 0": (norm2(p_k), 0, sp.Eq(p_k, p_k.subs(k, t))),
     "a factor that may be negative": (norm(x), (1 - s) * norm(y), norm2(x) <= (1 - s) ** 2 * norm2(y)),
     "a factor that may be negative, T times": (
         norm(X(T)),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 import sympy as sp
@@ -34,6 +36,11 @@ class Vectors:
     def alone(self) -> Any:
         """The vector without indices; of a family the family, as a scheme takes it."""
         return self if "@" in self.latex else self.made()
+
+    def _refuse(self, *others: Any) -> None:
+        raise ValueError(f"{self.name} has indices: write {self.name}(k)")
+
+    _sympy_ = __neg__ = __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = _refuse
 
 
 class Words(Mapping[str, Any]):
@@ -170,20 +177,14 @@ class _Meaning:
         return [self.of(part) for part in node.parts]
 
     def _sum(self, node: Node) -> Any:
-        total: Any = None
-        for term in node.parts:
-            value = self.of(term.parts[0])
-            value = -value if term.kind == "-" else value
-            total = value if total is None else total + value
-        return total
+        return reduce(add, (-self.of(one.parts[0]) if one.kind == "-" else self.of(one.parts[0]) for one in node.parts))
 
     def _product(self, node: Node) -> Any:
         total: Any = None
         for factor in node.parts:
             first, *others = self._factors(factor.parts[0])
             total = first if total is None else total / first if factor.kind == "/" else total * first
-            for other in others:
-                total = total * other
+            total = reduce(mul, others, total)
         return total
 
     def _factors(self, node: Node) -> list[Any]:
@@ -207,10 +208,7 @@ class _Meaning:
         return [*before, last**exponent, *behind]
 
     def _power(self, node: Node) -> Any:
-        first, *others = self._powers(node)
-        for other in others:
-            first = first * other
-        return first
+        return reduce(mul, self._powers(node))
 
     def _bars(self, node: Node) -> Any:
         inside = self.of(node.parts[0])
@@ -242,10 +240,7 @@ class _Meaning:
         return function.grad(*self.of(arguments))
 
     def _name(self, node: Node) -> Any:
-        first, *others = self._named(node)
-        for other in others:
-            first = first * other
-        return first
+        return reduce(mul, self._named(node))
 
     def _named(self, node: Node) -> list[Any]:
         """What a name means, called with what stands behind it; brackets that it does not take are factors."""
@@ -280,6 +275,12 @@ def in_tex(name: str) -> str:
     """A name as LaTeX, where a page gives none."""
     text: str = sp.latex(sp.Symbol(name))
     return text
+
+
+def with_places(name: str, count: int) -> str:
+    """The LaTeX of a name with so many places."""
+    places = ",".join(f"@{place}" for place in range(1, count + 1))
+    return f"{{{in_tex(name)}}}_{{{places}}}" if places else in_tex(name)
 
 
 def head_of(text: Piece) -> tuple[Piece, list[Piece] | None]:

@@ -33,6 +33,7 @@ from cflag_theory.claims.pages.formula import (
     read,
     relation,
     two_names,
+    with_places,
 )
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
@@ -198,24 +199,25 @@ class Page:
         name, short, sort = names_of(named)
         means = self._function(places, body) if body and places else None
         if not (self.of_ledger or latex):
-            indices = ",".join(f"@{place}" for place, _ in enumerate(places or "k", 1))
-            latex = Piece.of(line, f"{{{in_tex(short)}}}_{{{indices}}}")
+            latex = Piece.of(line, with_places(short, len(places or "k")))
         own = self.own(name)
         made = sequence(own, latex, means, **declared_sort(sort)) if latex else sp.Function(own, **declared_sort(sort))
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones.
+        r"""`vector x as point : x_{@}`, or `vector x(k)`: called with its indices; `vector x, y` have none.
 
-        One without "@" has no indices; `vector x, y` are two of them.
+        In the ledger `vector x(draw) as here : x_{@}` has these ones.
         """
         head, latex = rest.drawn()
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
             named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
             name, short = two_names(named, "a vector has no sort, and between several stand commas: vector x, y")
-            made = Vectors(self.own(name), latex or in_tex(name))
-            self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
+            fixed = formulas(taken[1], self.words) if taken and self.of_ledger else None
+            places = len(re.findall(r"\w+", taken[1])) if taken and not self.of_ledger else 0
+            made = Vectors(self.own(name), latex or with_places(name, places))
+            self._name(short, made if fixed is None else made(*fixed), line)
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""

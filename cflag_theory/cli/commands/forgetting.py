@@ -103,11 +103,11 @@ def forgetting_command(
         "adaptive_rates": [study.to_json() for study in studies],
     }
     shell.show_study(
-        results,
+        [found, *studies],
         out,
         "forgetting",
+        results=results,
         format=format,
-        shown=[found, *studies],
         table=tables_forgetting.forgetting,
         details=details,
         rest="Intervals, differences and the claims behind them",

@@ -143,20 +143,15 @@ def _studies(
     notes: list[str] = []
     if own:
         studies = [case.build()]
+        _warn_if_slow(case, studies[0][0], replicas * sum(lengths))
     else:
         from cflag_theory.studies.defaults import default_studies
 
         studies, notes = default_studies(case.seed)
-    for one in studies if own else ():
-        _warn_if_slow(case, one[0], replicas * sum(lengths))
     with shell.progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             case.study(
-                on=one,
-                horizons=lengths,
-                replicas=replicas,
-                store=store,
-                progress=lambda T: advance(T, f"T = {T}"),
+                on=one, horizons=lengths, replicas=replicas, store=store, progress=lambda T: advance(T, f"T = {T}")
             )
             for one in studies
         ]
@@ -198,22 +193,11 @@ def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, se
         )
 
 
-def _show(
-    found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: shell.Format, *, details: bool
-) -> None:
+def _show(found: list[Rate], notes: Sequence[str], out: Path | None, format: shell.Format, *, details: bool) -> None:
     from cflag_theory.cli.tables import rate as tables_rate
 
-    results = [study.to_json() for study in found]
-    shell.show_study(
-        results,
-        out,
-        "rate",
-        format=format,
-        shown=found,
-        table=tables_rate.rate,
-        details=details,
-        rest="Fitted slopes and all bounds",
-    )
+    rest = "Fitted slopes and all bounds"
+    shell.show_study(found, out, "rate", format=format, table=tables_rate.rate, details=details, rest=rest)
     for note in notes if format is shell.Format.table else ():
         typer.echo(note)
 
@@ -242,16 +226,7 @@ def _family(
             store=store,
             progress=lambda T: advance(T, f"T = {T}"),
         )
-    result = found.to_json()
-    shell.show_study(
-        result,
-        out,
-        "rate_family",
-        format=format,
-        shown=[found],
-        table=tables_rate.family,
-        details=True,
-    )
+    shell.show_study(found, out, "rate_family", format=format, table=tables_rate.family, details=True)
 
 
 def cfl_rate_studies(
@@ -276,14 +251,5 @@ def cfl_rate_studies(
             cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
             for model in models
         ]
-    results = [study.to_json() for study in found]
-    shell.show_study(
-        results,
-        out,
-        "cfl_rate",
-        format=format,
-        shown=found,
-        table=tables_nqm.cfl_rate,
-        details=details,
-        rest="Simulated runs, proved bounds and printed rates",
-    )
+    rest = "Simulated runs, proved bounds and printed rates"
+    shell.show_study(found, out, "cfl_rate", format=format, table=tables_nqm.cfl_rate, details=details, rest=rest)

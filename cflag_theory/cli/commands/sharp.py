@@ -124,17 +124,16 @@ def sharp_command(
             pep=pep,
             progress=lambda words: advance(1, words),
         )
-    results, curves = found.to_json(), None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
+    curves = None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
     shell.show_study(
-        results,
+        found,
         out,
         "sharp",
         format=format,
-        shown=[found],
         table=tables_sharp.sharp,
         details=details,
         rest="Each n, E and beta L E, and Lemma 3",
-        kept=results | {"curves": curves},
+        kept=found.to_json() | {"curves": curves},
         allow_nan=False,
     )
 
@@ -154,11 +153,10 @@ def _published(details: bool, out: Path | None, format: shell.Format) -> None:
     with shell.progress_bar("published bounds", len(PUBLISHED) * len(SETTINGS)) as advance:
         found = table(progress=lambda words: advance(1, words))
     shell.show_study(
-        found.to_json(),
+        found,
         out,
         "published",
         format=format,
-        shown=[found],
         table=tables_sharp.worst,
         details=details,
         rest="Where each bound stands",
@@ -233,11 +231,11 @@ def _show(
             tables_sharp.published(beside)
 
     shell.show_study(
-        found.to_json() | ({} if beside is None else {"published": [one.to_json() for one in beside]}),
+        found,
         out,
         "worst_case",
+        results=found.to_json() | ({} if beside is None else {"published": [one.to_json() for one in beside]}),
         format=format,
-        shown=[found],
         table=shown,
         details=details,
         rest=rest,

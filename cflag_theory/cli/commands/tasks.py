@@ -96,23 +96,9 @@ def tasks_command(
             typer.echo(f"Without real data: {error}", err=True)
     with shell.progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
         studies = [
-            task_study(
-                sequence,
-                learners,
-                setting,
-                first_rounds=first_rounds,
-                progress=lambda words: advance(1, words),
-            )
+            task_study(sequence, learners, setting, first_rounds=first_rounds, progress=lambda words: advance(1, words))
             for sequence in sequences
         ]
-    results = [study.to_json() for study in studies]
     shell.show_study(
-        results,
-        out,
-        "tasks",
-        format=format,
-        shown=studies,
-        table=tables_forgetting.tasks,
-        details=details,
-        rest="Each task",
+        studies, out, "tasks", format=format, table=tables_forgetting.tasks, details=details, rest="Each task"
     )

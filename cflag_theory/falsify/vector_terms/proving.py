@@ -53,8 +53,9 @@ def prove_vectors(reading: Reading) -> Proved | None:
     if steps is None:
         return None
     if back:
-        last, name = steps[-1], f"{named.name} at one"
-        steps = [*steps[:-1], replace(last, name=name), rules.at(named.name, *back, given=name)]
+        # Steps of an induction call it by its name.
+        last = steps[-1] if isinstance(steps[-1], Induction) else replace(steps[-1], name=f"{named.name} at one")
+        steps = [*steps[:-1], last, rules.at(named.name, *back, given=last.name)]
     return _statement(reading, steps)
 
 

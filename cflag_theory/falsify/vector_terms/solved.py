@@ -33,8 +33,12 @@ class Solved:
     def _take(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
         ends = relation.left, relation.right
-        left, right = ends[::-1] if isinstance(ends[1], Entry) and ends[0].is_Symbol else ends
-        if relation.op == "==" and isinstance(left, Entry):
+        met = [{s for s in end.free_symbols if isinstance(s, Index)} for end in ends]
+        # What an equation gives has all of its indices.
+        turned = met[0] < met[1] or (isinstance(ends[1], Entry) and ends[0].is_Symbol)
+        left, right = ends[::-1] if turned else ends
+        gives = met[not turned] <= met[turned]
+        if relation.op == "==" and isinstance(left, Entry) and gives:
             self.defined.setdefault(left.args[0], right)
         if relation.op != "==" or not (is_vector(left) or is_vector(right)):
             return
@@ -42,8 +46,8 @@ class Solved:
             self.resting.append((relation, left, None))
         elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient | Named):
             self.resting.append((relation, left.body, left.operator))
-        elif any(isinstance(s, Index) for s in (left - right).free_symbols):
-            if isinstance(left, Named) and not self._take_implicit(parts(sp.expand(left - right)), left):
+        elif met[0] | met[1]:
+            if isinstance(left, Named) and gives and not self._take_implicit(parts(sp.expand(left - right)), left):
                 self.defined.setdefault(left, right)
         else:
             self._eliminate(left, right)
