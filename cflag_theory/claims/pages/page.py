@@ -205,10 +205,7 @@ class Page:
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`, or `vector x(k)`: called with its indices; `vector x, y` have none.
-
-        In the ledger `vector x(draw) as here : x_{@}` has these ones.
-        """
+        r"""`vector x, y`; called with indices `vector x as point : x_{@}`, `vector x(k)`, in the ledger one with these."""
         head, latex = rest.drawn()
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
