@@ -205,7 +205,7 @@ class Page:
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x, y`; called with indices `vector x as point : x_{@}`, `vector x(k)`, in the ledger one with these."""
+        r"""`vector x, y`; called with indices `vector x as point : x_{@}`, `vector x(k)`; in the ledger with these."""
         head, latex = rest.drawn()
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
