@@ -194,10 +194,10 @@ def _instance(name: str, lengths: Sequence[int], *, replicas: int, mode: str, se
 
 
 def _show(found: list[Rate], notes: Sequence[str], out: Path | None, format: shell.Format, *, details: bool) -> None:
-    from cflag_theory.cli.tables import rate as tables_rate
+    from cflag_theory.cli.tables import rate as tables
 
     rest = "Fitted slopes and all bounds"
-    shell.show_study(found, out, "rate", format=format, table=tables_rate.rate, details=details, rest=rest)
+    shell.show_study(found, out, "rate", format=format, table=tables.rate, details=details, rest=rest)
     for note in notes if format is shell.Format.table else ():
         typer.echo(note)
 
@@ -212,7 +212,7 @@ def _family(
     out: Path | None,
     format: shell.Format,
 ) -> None:
-    from cflag_theory.cli.tables import rate as tables_rate
+    from cflag_theory.cli.tables import rate as tables
     from cflag_theory.studies.rates.families import rate_family, varied_values
 
     name, values = varied_values(vary)
@@ -226,7 +226,7 @@ def _family(
             store=store,
             progress=lambda T: advance(T, f"T = {T}"),
         )
-    shell.show_study(found, out, "rate_family", format=format, table=tables_rate.family, details=True)
+    shell.show_study(found, out, "rate_family", format=format, table=tables.family, details=True)
 
 
 def cfl_rate_studies(
@@ -241,7 +241,7 @@ def cfl_rate_studies(
     details: bool,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
-    from cflag_theory.cli.tables import nqm as tables_nqm
+    from cflag_theory.cli.tables import nqm as tables
     from cflag_theory.studies.inputs import read_model
     from cflag_theory.studies.rates.cfl import cfl_rate
 
@@ -252,4 +252,4 @@ def cfl_rate_studies(
             for model in models
         ]
     rest = "Simulated runs, proved bounds and printed rates"
-    shell.show_study(found, out, "cfl_rate", format=format, table=tables_nqm.cfl_rate, details=details, rest=rest)
+    shell.show_study(found, out, "cfl_rate", format=format, table=tables.cfl_rate, details=details, rest=rest)

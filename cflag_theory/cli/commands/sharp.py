@@ -95,7 +95,7 @@ def sharp_command(
         _worst_case(algorithm, local_steps, of_run, anew=recheck, details=details, out=out, format=format)
         return
     _refuse(of_run, "the lemmas", "add --algorithm, or leave it out")
-    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.cli.tables import sharp as tables
     from cflag_theory.studies.worst_cases.constants import (
         LOCAL_STEPS,
         SIZES,
@@ -130,7 +130,7 @@ def sharp_command(
         out,
         "sharp",
         format=format,
-        table=tables_sharp.sharp,
+        table=tables.sharp,
         details=details,
         rest="Each n, E and beta L E, and Lemma 3",
         kept=found.to_json() | {"curves": curves},
@@ -145,7 +145,7 @@ def _refuse(given: dict[str, Any], other: str, remedy: str = "leave it out") -> 
 
 
 def _published(details: bool, out: Path | None, format: shell.Format) -> None:
-    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.cli.tables import sharp as tables
     from cflag_theory.studies.worst_cases.published import PUBLISHED, SETTINGS, table
 
     if out is not None:
@@ -157,7 +157,7 @@ def _published(details: bool, out: Path | None, format: shell.Format) -> None:
         out,
         "published",
         format=format,
-        table=tables_sharp.worst,
+        table=tables.worst,
         details=details,
         rest="Where each bound stands",
         allow_nan=False,
@@ -223,12 +223,12 @@ def _show(
     beside: Sequence[Any] | None = None,
 ) -> None:
     """A worst case, and the published bounds beside it where they are asked for."""
-    from cflag_theory.cli.tables import sharp as tables_sharp
+    from cflag_theory.cli.tables import sharp as tables
 
     def shown(one: Any, *, details: bool) -> None:
-        tables_sharp.worst(one, details=details)
+        tables.worst(one, details=details)
         if beside is not None:
-            tables_sharp.published(beside)
+            tables.published(beside)
 
     shell.show_study(
         found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
@@ -177,32 +178,31 @@ def _run(
     format: Format,
     sharp: bool,
 ) -> None:
-    from cflag_theory.cli.tables import step_sizes as tables_step_sizes
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Threads for large matrices would only start.
+    from cflag_theory.cli.tables import step_sizes as tables
     from cflag_theory.files import check_file_writable
 
     if out is not None:
         take_folder(out)
     if plot is not None:
         check_file_writable(plot)
-    found = {
-        one: _conditions(one)(
-            **{name: given[one][name] for name in (*_NEEDED[one], *_FREE[one], *_FOR_BOTH) if name in given[one]}
-        )
-        for one in asked
-    }
+    found = {}
+    for one in asked:
+        names = (*_NEEDED[one], *_FREE[one], *_FOR_BOTH)
+        found[one] = _conditions(one)(**{name: given[one][name] for name in names if name in given[one]})
     steps = _sharp(found) if sharp else {}
     files = _write(found, partial(_result, found, estimates, steps), plot, out, sharp)
     if format is Format.json:
         print_json(_result(found, estimates, steps))
         return
     for one, numbers in found.items():
-        tables_step_sizes.answer(numbers)
+        tables.answer(numbers)
         if one in steps:
-            tables_step_sizes.sharp(steps[one])
+            tables.sharp(steps[one])
     if estimates is not None:
-        tables_step_sizes.estimates(estimates)
+        tables.estimates(estimates)
     for one, numbers in found.items() if details else ():
-        (tables_step_sizes.c_flag if one is Whose.c_flag else tables_step_sizes.cfl)(numbers)
+        (tables.c_flag if one is Whose.c_flag else tables.cfl)(numbers)
     if not details:
         typer.echo("All conditions and bounds: --details.")
     for file in files:
