@@ -26,7 +26,7 @@ ROOMS = {
     "conform": 2360,
     # A claim's functions stay in the process of their file. Squares are found by semidefinite programs, not listed.
     # Claims about T rounds, draws of K of N, means of means; repairs read off programs; audits; proofs as chains.
-    "falsify": 12421,
+    "falsify": 12420,
     # Text that users bring is escaped in every picture, and what is drawn has a form. Regions of sharp steps.
     "figures": 2036,
     # Versions that compute stand beside the hash of sources that they are made of. Tables are read as statistics
@@ -64,4 +64,4 @@ def test_every_folder_is_a_room():
 
 def test_lines_are_not_longer_instead():
     """Characters count too, since lines can be made longer."""
-    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4632456
+    assert sum(len(path.read_text(encoding="utf-8")) for room in ROOMS for path in files(room)) <= 4632454

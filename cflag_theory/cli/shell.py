@@ -224,8 +224,8 @@ def show_study(
 ) -> None:
     """Keep a study, or a list of them, if a folder is given, and print: JSON, or tables, where the rest is and figures.
 
-    `plots.STORED` says how `name` is drawn; `rest` is what only --details prints; `results` are the JSON where the
-    studies have none, `kept` that of the file where it is more.
+    `plots.STORED` says how `name` is drawn; `rest` is what only --details prints; `results` are the JSON where
+    studies have none, `kept` the file's where it is more.
     """
     written: list[Path] = []
     shown = found if isinstance(found, list) else [found]

@@ -18,7 +18,7 @@ from cflag_theory.public import Rule, quoted
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
-#: Asked once: it takes long.
+#: Slow to ask for.
 CORES = os.cpu_count() or 1
 
 

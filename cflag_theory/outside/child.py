@@ -32,7 +32,7 @@ _PLAIN = {"set", "frozenset", "complex", "range", "slice", "bytearray", "getattr
 
 Answer = Callable[[Any], Any]
 
-#: Our ends of pipes: with them children could speak to each other, and would not see that they are let go.
+#: Our ends of pipes: with them children could speak to each other, and miss that they are let go.
 _ENDS: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 

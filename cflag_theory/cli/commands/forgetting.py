@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -97,16 +97,15 @@ def forgetting_command(
             )
             for case in compared
         ]
-    results: dict[str, Any] = {
-        "forgetting": [one.to_json() for one in found],
-        "sentences": sentences(found),
-        "adaptive_rates": [study.to_json() for study in studies],
-    }
     shell.show_study(
         [found, *studies],
         out,
         "forgetting",
-        results=results,
+        results={
+            "forgetting": [one.to_json() for one in found],
+            "sentences": sentences(found),
+            "adaptive_rates": [study.to_json() for study in studies],
+        },
         format=format,
         table=tables_forgetting.forgetting,
         details=details,

@@ -124,16 +124,17 @@ def sharp_command(
             pep=pep,
             progress=lambda words: advance(1, words),
         )
-    curves = None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
+    results, curves = found.to_json(), None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
     shell.show_study(
         found,
         out,
         "sharp",
+        results=results,
         format=format,
         table=tables.sharp,
         details=details,
         rest="Each n, E and beta L E, and Lemma 3",
-        kept=found.to_json() | {"curves": curves},
+        kept=results | {"curves": curves},
         allow_nan=False,
     )
 

@@ -32,12 +32,11 @@ class Solved:
 
     def _take(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
-        ends = relation.left, relation.right
-        met = [{s for s in end.free_symbols if isinstance(s, Index)} for end in ends]
-        # What an equation gives has all of its indices.
-        turned = met[0] < met[1] or (isinstance(ends[1], Entry) and ends[0].is_Symbol)
-        left, right = ends[::-1] if turned else ends
-        gives = met[not turned] <= met[turned]
+        ends = [(end, {s for s in end.free_symbols if isinstance(s, Index)}) for end in (relation.left, relation.right)]
+        turned = ends[0][1] < ends[1][1] or (isinstance(relation.right, Entry) and relation.left.is_Symbol)
+        (left, had), (right, met) = ends[::-1] if turned else ends
+        # What is given has all indices.
+        gives = met <= had
         if relation.op == "==" and isinstance(left, Entry) and gives:
             self.defined.setdefault(left.args[0], right)
         if relation.op != "==" or not (is_vector(left) or is_vector(right)):
@@ -46,7 +45,7 @@ class Solved:
             self.resting.append((relation, left, None))
         elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient | Named):
             self.resting.append((relation, left.body, left.operator))
-        elif met[0] | met[1]:
+        elif (left - right).free_symbols & (had | met):
             if isinstance(left, Named) and gives and not self._take_implicit(parts(sp.expand(left - right)), left):
                 self.defined.setdefault(left, right)
         else:

@@ -87,7 +87,7 @@ def _all_rounds(
                     w.signs[r] = memories.draw_sign(n.seed, n.first_replica + first + r, t if n.redraw else 0)
         if n.bits > 0:
             fill_panels(w.X, w.panels)
-        # All replicas start at one point.
+        # Replicas start at one point.
         points = 1 if t == 0 and n.bits == 0 and len(s.basis) == 0 else R
         if with_memory or whole:
             past_gradients(n, s, points, whole, valued, w)
